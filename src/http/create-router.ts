@@ -20,10 +20,11 @@ import { markOwnErrors, noteStepOfCall } from './calls/operations.js';
 import { guardRoutes, passOthers } from './framework/guard-routes.js';
 import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
+import { problemPages } from './framework/problem-pages.js';
 import { noteFacilitationStep } from './payments/facilitation-steps.js';
 import { routerOptions } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
-import { serviceRoutes } from './service-routes.js';
+import { serviceRoutes, serviceShells } from './service-routes.js';
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions {
@@ -94,13 +95,14 @@ export function createRouter(options: RouterOptions): Router {
   const known = defined({ gateway: others.gateway, identity: others.identity });
   const { requests, signIns, credentials, challenges } =
     limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
-  const common = [requestId, metrics.count, cors];
+  const shellFor = serviceShells({ ...others, page });
+  const common = [requestId, metrics.count, cors, ...(shellFor === undefined ? [] : [problemPages(shellFor)])];
   const store = facilitator.idempotency;
   const forAnybody = idempotency({ store });
   const repeatable =
     others.gateway === undefined ? forAnybody : idempotency({ store, scopeOf: keyName(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
-  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls, page });
+  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls, shellFor, page });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.

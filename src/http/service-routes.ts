@@ -14,7 +14,7 @@ import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import type { OperationDescription } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
 import { SERVICE_NAME, serviceInfo } from './framework/service-info.js';
-import { createShellFor } from './framework/service-pages.js';
+import { createShellFor, type ShellFor } from './framework/service-pages.js';
 import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
 import { DOCS_OPERATIONS, DOCS_PATH, OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
 import { PAYMENTS_OPERATIONS } from './payments/operations.js';
@@ -38,6 +38,8 @@ export interface ServiceRoutesParts {
   readonly label?: string | undefined;
   /** How pages for people look; false for none. */
   readonly page?: ResolvedPageOptions | false | undefined;
+  /** Of {@link serviceShells}. */
+  readonly shellFor: ShellFor | undefined;
   readonly explorerUrl?: string | undefined;
   /** What each call of a project meets first. */
   readonly beforeCalls: readonly RequestHandler[];
@@ -57,6 +59,17 @@ export interface ServiceRoutes extends GatewayRoutes {
 const PLACES = { home: '/', docs: DOCS_PATH };
 const NO_API: GatewayRoutes = { authenticated: [], open: [] };
 
+/** What stands around the service's pages; undefined where it has none. */
+export function serviceShells({
+  gateway,
+  identity,
+  baseUrl,
+  page = {},
+}: Pick<ServiceRoutesParts, 'gateway' | 'identity' | 'baseUrl' | 'page'>): ShellFor | undefined {
+  const places = gateway && identity ? { ...PLACES, marketplace: MARKETPLACE_PATHS.all } : PLACES;
+  return page === false ? undefined : createShellFor({ page, serviceName: SERVICE_NAME, baseUrl, places });
+}
+
 /** Everything that the service does, of the parts that are there. */
 export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const {
@@ -68,12 +81,11 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
     counters,
     metrics,
     beforeCalls,
-    page = {},
+    shellFor,
+    page: _page,
     ...links
   } = parts;
   const { baseUrl } = links;
-  const places = gateway && identity ? { ...PLACES, marketplace: MARKETPLACE_PATHS.all } : PLACES;
-  const shellFor = page === false ? undefined : createShellFor({ page, serviceName: SERVICE_NAME, baseUrl, places });
   const operations = (): readonly OperationDescription[] => described.flatMap((it) => it.operations);
   const service = () => serviceInfo(operations());
   const selling = gateway && sellingRoutes(gateway, parts);

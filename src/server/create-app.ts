@@ -6,9 +6,11 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { createRouter } from '../http/create-router.js';
 import { problemHandler } from '../http/framework/problem-handler.js';
+import { problemPages } from '../http/framework/problem-pages.js';
 import { refuseOtherMethods } from '../http/framework/routes.js';
 import { SERVICE_NAME } from '../http/framework/service-info.js';
 import { createMetrics } from '../http/service/metrics.js';
+import { serviceShells } from '../http/service-routes.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
 import { cors } from '../middleware/gate/cors.js';
@@ -19,6 +21,7 @@ import { paymentOf } from '../middleware/gate/request-properties.js';
 import { sendProblem } from '../middleware/gate/respond.js';
 import { requirePayment } from '../middleware/payment/require-payment.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
+import { pageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { ServerConfiguration } from './configuration/configuration.js';
 import type { ServerLogger } from './logger.js';
@@ -53,7 +56,7 @@ const GREETING = 'Paid. This answer cost one cent.';
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
   const { configuration, facilitator, gateway, identity, counters, logger, payTo, refuse } = parts;
-  const { baseUrl, crossOrigins, trustProxy, tiers, rateLimitScale: scale } = configuration;
+  const { baseUrl, crossOrigins, trustProxy, tiers, page, rateLimitScale: scale } = configuration;
   const limits = createRateLimits({ counters, scale, gateway });
   const metrics = createMetrics(facilitator);
   const app = express();
@@ -63,13 +66,15 @@ export function createApp(parts: AppParts): Express {
   if (crossOrigins !== undefined) app.use(crossOrigin({ origins: crossOrigins }));
   app.use(cors);
   if (payTo !== undefined) {
-    const gate = demoGate(facilitator, payTo, baseUrl);
+    const gate = demoGate(facilitator, payTo, { baseUrl, page });
     app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));
   }
   const holdings = createHoldings({ facilitator, publicLooksPerSecond: PUBLIC_LOOKS_PER_SECOND * scale });
-  const options = defined({ baseUrl, tiers });
+  const options = defined({ baseUrl, tiers, page });
   app.use(createRouter({ facilitator, gateway, identity, counters, holdings, metrics, limits: { scale }, ...options }));
-  app.use(limits.requests, answerNotFound);
+  const shellFor = serviceShells({ gateway, identity, baseUrl, page: page && pageOptions.parse(page) });
+  const pages = shellFor === undefined ? [] : [problemPages(shellFor)];
+  app.use(limits.requests, ...pages, answerNotFound);
   app.use(problemHandler);
   return app;
 }
@@ -77,7 +82,11 @@ export function createApp(parts: AppParts): Express {
 const answerNotFound: RequestHandler = (req, res) =>
   sendProblem(res, 'not_found', `There is nothing at ${req.method} ${req.path}.`);
 
-function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: string | undefined): RequestHandler {
+function demoGate(
+  facilitator: EmbeddedFacilitator,
+  payTo: string,
+  { baseUrl, page }: Pick<ServerConfiguration, 'baseUrl' | 'page'>,
+): RequestHandler {
   return requirePayment({
     facilitator,
     price: '$0.01',
@@ -90,7 +99,7 @@ function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: stri
       tags: ['demo'],
       output: { example: { message: GREETING, payer: 'wallet that paid', at: '2026-01-02T03:04:05.678Z' } },
     },
-    ...defined({ baseUrl }),
+    ...defined({ baseUrl, page }),
   });
 }
 

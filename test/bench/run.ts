@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { callBookBench } from './call-book.js';
 import { stopContestants } from './contestant.js';
 import { type Figure, holds } from './figure.js';
+import { firstPaintBench } from './first-paint.js';
 import { floodBench } from './flood.js';
 import { gatesBench } from './gates.js';
 import { gatewayBench } from './gateway.js';
@@ -36,6 +37,7 @@ const PARTS = [
   floodBench,
   strangersBench,
   holdersBench,
+  firstPaintBench,
 ];
 
 const { values, positionals } = parseArgs({

@@ -44,6 +44,46 @@ const SIGN_IN = 'Sign in with Test Wallet';
     expect([stand.settled(), stand.faults]).toEqual([0, []]);
   });
 
+  test('sign out by the page that tells them what they lack, and are strangers then', async () => {
+    const keypair = await stand.fixture.sandbox.createWallet({ usdc: '3' });
+    await stand.wallet({ keypair });
+    const page = stand.page();
+    await page.goto(`${await serve()}/club`);
+    expect(await page.isVisible('#forget')).toBe(false);
+    await stand.press(SIGN_IN);
+    await page.waitForSelector('.problem');
+    expect(await stand.context().cookies()).toHaveLength(1);
+    await page.click('text=Sign out on this device');
+    await page.waitForSelector('h1:has-text("This page is for members")');
+    expect([await stand.context().cookies(), stand.faults]).toEqual([[], []]);
+  });
+
+  test('have their passes forgotten by a page of the same origin alone', async () => {
+    await stand.wallet();
+    const { facilitator, fixture } = stand;
+    const pass = { for: '24h', cookie: true };
+    const url = await fixture.serve((app) => {
+      const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.50', pass });
+      app.get('/essay', gate, (_req, res) => void res.type('html').send(ESSAY));
+    });
+    const page = stand.page();
+    await page.goto(`${url}/essay`);
+    await stand.press('Pay 0.5 USDC with Test Wallet');
+    await stand.read();
+    const forget = () =>
+      page.evaluate(`fetch('/essay', { headers: { 'Keep-Sign-In': 'forget' } }).then((it) => it.status)`);
+    const cookie = (await stand.context().cookies()).map((it) => `${it.name}=${it.value}`).join('; ');
+    for (const from of [{ origin: 'https://elsewhere.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+      const answer = await fetch(`${url}/essay`, { headers: { cookie, 'keep-sign-in': 'forget', ...from } });
+      expect([answer.status, answer.headers.getSetCookie().filter((it) => it.includes('Max-Age=0'))]).toEqual([
+        200,
+        [],
+      ]);
+    }
+    expect([await forget(), await stand.context().cookies()]).toEqual([204, []]);
+    expect((await page.reload())?.status()).toBe(402);
+  });
+
   test('send a form at a gate for holders alone, which is kept while they sign in', async () => {
     await stand.wallet();
     const page = stand.page();

@@ -148,6 +148,24 @@ const SUMMIT = { method: 'GET', path: '/matterhorn' };
     },
   );
 
+  test('each price of a listing is tried: a pack is bought by its own price, and told in the answer', async () => {
+    await openPage({ viewport: { width: 1100, height: 1200 } });
+    const { payer, hits, newProject } = fixture();
+    const pack = { amount: '0.5', token: 'USDC', pass: { uses: 100, for: '24h' } };
+    const pricing = { amount: '0.01', token: 'USDC', offers: [pack] };
+    await newProject({ slug: 'packs', name: 'Packs', visibility: 'listed', example: SUMMIT, pricing });
+    await installWallet(context, { keypair: payer });
+    const before = hits();
+    await page.goto(`${url}/api/v1/marketplace/packs`);
+    await fillKey();
+    await page.waitForSelector('text=Pay 0.01 USDC with Test Wallet');
+    await page.click('text=100 requests within 24 hours >> nth=-1');
+    if (SCREENSHOTS !== undefined) await page.screenshot({ path: join(SCREENSHOTS, 'packs.png'), fullPage: true });
+    await page.click('text=Pay 0.5 USDC with Test Wallet');
+    await page.waitForSelector('#answer pre:has-text("access-pass-remaining: 99")');
+    expect([await page.textContent('#answer h3'), hits() - before]).toEqual(['Status: 200', 1]);
+  });
+
   test('without a service key a listing says that one is needed, and nothing is signed', async () => {
     await openPage();
     const wallet = await installWallet(context, { keypair: fixture().payer });

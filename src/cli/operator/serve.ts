@@ -36,6 +36,8 @@ Environment:
   JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to
+  PAGE_NAME, PAGE_LOGO                  of the pages for people: a name; a path of the site, or a data: address
+  PAGE_COLOURS, PAGE_COLOURS_DARK       their colours by day and by night: accent=#0a6b4f, paper=#ffffff
   ALLOW_PRIVATE_NETWORKS                networks that upstreams and webhooks may be in although they are not public
   BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
   CROSS_ORIGINS                         whose pages may use it from a browser: origins, separated by commas (default *)

@@ -37,7 +37,7 @@ export function soldPasses(where: string, price: ProjectPrice): SoldPasses | und
   return { ...(sold ?? NOTHING_SOLD), rules: [...(sold?.rules ?? []), ...before] };
 }
 
-const NOTHING_SOLD = { ruleOf: () => undefined, wordsFor: () => undefined, inWords: '' };
+const NOTHING_SOLD = { ruleOf: () => undefined, boughtFor: () => undefined, wordsFor: () => undefined, inWords: '' };
 
 function soldNow(where: string, price: ProjectPrice): SoldPasses | undefined {
   const tokens = callPrices(price).map(({ token }) => token);

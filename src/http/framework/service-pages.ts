@@ -35,7 +35,7 @@ export function createShellFor({ page, serviceName, baseUrl, places }: ShellPart
     const paths = Object.entries(places).map(([place, path]) => [place, `${base}${path}`]);
     return {
       texts: serviceTexts(req.get('Accept-Language')),
-      states: () => textsFor(req.get('Accept-Language'), page.texts).state,
+      payTexts: () => textsFor(req.get('Accept-Language'), page.texts),
       ...{ brand, serviceName, base },
       places: Object.fromEntries(paths),
     };

@@ -12,6 +12,7 @@ import type { NetworkId, Token } from '../../protocol/types.js';
 import { addVary } from '../gate/cache-control.js';
 import { setHeaders } from '../gate/respond.js';
 import { wantsElement } from '../gate/wants-page.js';
+import { boughtNotes } from '../terms/pass-words.js';
 import { renderOwnPage } from './own-page.js';
 import { shownPrice } from './page-offers.js';
 import { pageRequest } from './page-request.js';
@@ -31,7 +32,11 @@ export interface PaywallParts extends PageSubject {
   readonly note?: string | undefined;
   readonly isWaiting?: boolean;
   readonly problem?: PaywallContent['problem'];
+  readonly outage?: PaywallContent['outage'];
 }
+
+/** Cookies of ours that stand for somebody. */
+const KEPT = /(?:^|[; ])(?:__Host-|__Secure-)?access-(?:wallet|pass-[\da-f]+)=[^;]/;
 
 /** Answers a browser with a paywall page; status and headers of protocols are set already. */
 export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts): void {
@@ -46,18 +51,19 @@ export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts
 function send(
   req: Request,
   res: Response,
-  { challenge, network, tokens, page = {}, note, problem, isWaiting = false }: PaywallParts,
+  { challenge, network, tokens, page = {}, note, problem, outage, isWaiting = false }: PaywallParts,
   request: PaywallContent['request'],
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
   const content: PaywallContent = {
-    ...{ resource, network, request, note, problem, isWaiting },
+    ...{ resource, network, request, note, problem, outage, isWaiting },
     texts: textsFor(req.get('Accept-Language'), page.texts),
     brand: brandOf(page),
-    offers: terms.map((it) => ({ ...shownPrice(it, tokens), buys: it.buys, payTo: it.payTo })),
+    offers: terms.map((it) => ({ ...shownPrice(it, tokens), bought: boughtNotes.of(it), payTo: it.payTo })),
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
     signIn: signInOf(extensions),
+    isKnown: KEPT.test(req.get('Cookie') ?? ''),
   };
   addVary(res, 'Accept-Language');
   if (wantsElement(req)) return end(res, { html: JSON.stringify(elementDataOf(content)), headers: ELEMENT_HEADERS });

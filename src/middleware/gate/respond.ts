@@ -21,6 +21,16 @@ export function noteProblemCode(res: Response, code: ErrorCode): void {
   codes.put(res, code);
 }
 
+/** Sends a page in place of a problem, whose status and headers are set; false where there is none for its code. */
+export type ProblemPage = (code: ErrorCode) => boolean;
+
+const pages = createRequestNote<Response, ProblemPage>();
+
+/** Has a browser shown a page where its request comes to a problem. What is said last counts. */
+export function showProblems(res: Response, page: ProblemPage): void {
+  pages.put(res, page);
+}
+
 /** What an error response carries beside its problem's fixed members. */
 export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,6 +63,7 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
   keepUncached(res);
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
+  if (pages.of(res)?.(code) === true) return;
   res.end(JSON.stringify({ ...body, ...more }));
 }
 

@@ -17,7 +17,7 @@ import { type CoveredRequest, coveredRequest } from './covered-request.js';
 import { enterByPass } from './enter-by-pass.js';
 import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
-import { carryCookies, cookiePath } from './pass-cookie.js';
+import { carryCookies, clearCookie, cookiePath, shownCookies } from './pass-cookie.js';
 import { endOf } from './pass-end.js';
 import { passScope, siteOfSeller, type WrittenRoute } from './pass-place.js';
 import {
@@ -41,6 +41,8 @@ export interface PassSales {
    * that signing in would help, for the 402.
    */
   admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
+  /** Takes back the cookies of passes that a request brings and that would cover it: the passes stay their wallets'. */
+  forget(req: Request, res: Response): void;
   /** What passes that are sold may be for that cover a request; it was asked for admission. */
   placesOf(req: Request): readonly PassPlace[];
   /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
@@ -146,6 +148,11 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
   return {
     parts,
     placesOf,
+    forget(req, res) {
+      const here = rules.map((rule) => placeOf(req, rule));
+      carryCookies(res);
+      for (const { cookie } of shownCookies(req, parts, here)) clearCookie(res, cookie);
+    },
     admit: (req, res, isPaying) => admitShown(shop, req, res, isPaying),
     boughtWith(req, terms) {
       const rule = ruleOf(terms);

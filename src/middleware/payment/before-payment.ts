@@ -4,7 +4,7 @@ import type { Decision } from '../gate/gate.js';
 import { type PresentedPayment, readPayment, takeBackPayment } from '../gate/presented-payment.js';
 import { exposeHeaders } from '../gate/respond.js';
 import { PASS_VARY, type PassRefusal } from '../passes/pass-types.js';
-import { keptSignIn } from '../wallet/keep-sign-in.js';
+import { keptSignIn, signedOut } from '../wallet/keep-sign-in.js';
 import { decidePaidBefore } from './paid-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import { EXPOSED_HEADERS, PAYMENT_VARY } from './payment-required.js';
@@ -29,6 +29,8 @@ export async function beforePayment(gate: PaymentGate, req: Request, res: Respon
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return { decision: await paidBefore };
   const signsIn = gate.passes?.sales?.parts ?? gate.holders?.parts;
+  const out = signsIn && signedOut(req, res, signsIn, () => gate.passes?.sales?.forget(req, res));
+  if (out !== undefined) return { decision: out };
   const keeping = signsIn && keptSignIn(req, res, signsIn);
   const kept = keeping && (await keeping);
   if (kept !== undefined) return { decision: kept };

@@ -10,6 +10,7 @@ import { createPassGates, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
+import { boughtNotes } from '../terms/pass-words.js';
 import { requirePaymentOptions } from '../terms/payment-options.js';
 import { type TermsFor, termsForRequest } from '../terms/payment-terms.js';
 import { watchSetup } from '../terms/watch-setup.js';
@@ -92,9 +93,15 @@ export function soldTerms(termsFor: TermsFor, sold: SoldPasses | undefined): Ter
   const told = new WeakMap<readonly Terms[], readonly Terms[]>();
   return (req, kind) =>
     whenKnown(termsFor(req, kind), (terms) => {
-      const saying =
-        told.get(terms) ?? terms.map((it) => withAmountJson({ ...it, ...defined({ buys: sold.wordsFor(it) }) }));
+      const saying = told.get(terms) ?? terms.map((it) => saidTerms(it, sold));
       told.set(terms, saying);
       return saying;
     });
+}
+
+function saidTerms(terms: Terms, sold: SoldPasses): Terms {
+  const said = withAmountJson({ ...terms, ...defined({ buys: sold.wordsFor(terms) }) });
+  const bought = sold.boughtFor(terms);
+  if (bought !== undefined) boughtNotes.put(said, bought);
+  return said;
 }

@@ -2,8 +2,10 @@ import type { NextFunction, Request, Response } from 'express';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
+import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
+import { absoluteUrl } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
@@ -34,6 +36,8 @@ import { sendUsed } from './used-payment.js';
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
 export async function decidePayment(shop: PaymentGate, req: Request, res: Response): Promise<Decision> {
+  const { facilitator, page, baseUrl } = shop.options;
+  showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
   const approach = await beforePayment(shop, req, res);
   if (approach.decision !== undefined) return approach.decision;
   const { gate, presented, shown } = approach;

@@ -1,7 +1,7 @@
 import { badOption } from '../../errors/errors.js';
 import { formatAmount, readPrice } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
-import { type PassRule, passInWords } from './pass-option.js';
+import type { PassRule } from './pass-option.js';
 
 /** What a request takes of credit. */
 export interface CreditCost {
@@ -111,21 +111,4 @@ export function creditText(
 ): string {
   const token = tokens.find((it) => it.mint === mint);
   return token === undefined ? `${amount} ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
-}
-
-/** What credit is good for, in words: `1 USDC of credit within 30 days, at most 0.001 USDC a request`. */
-export function creditInWords(
-  rule: PassRule,
-  costs: CreditCosts,
-  { asset, amount }: Pick<Terms, 'asset' | 'amount'>,
-  tokens: readonly Token[],
-): string {
-  const what = passInWords(rule, `${amountText(amount, asset, tokens)} of credit`);
-  return `${what}, ${costInWords(costs.get(asset), tokens)}`;
-}
-
-function costInWords(cost: CreditCost | undefined, tokens: readonly Token[]): string {
-  if (cost === undefined) return '';
-  const amount = amountText(cost.amount, cost.mint, tokens);
-  return cost.stream ? `${amount} a request and more as its response goes on` : `at most ${amount} a request`;
 }

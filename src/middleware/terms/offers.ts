@@ -1,9 +1,12 @@
 import { badOption } from '../../errors/errors.js';
 import { wantedBy } from '../../lib/options.js';
+import type { Bought } from '../../pages/texts/bought.js';
+import { EN } from '../../pages/texts/en.js';
 import { type ParsedPrice, type PriceInput, parsePrice } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
-import { amountText, checkAlike, checkCredit, creditInWords, readCosts, type SoldPass } from './credit-costs.js';
-import { type Offer, passInWords, passOption } from './pass-option.js';
+import { amountText, checkAlike, checkCredit, readCosts, type SoldPass } from './credit-costs.js';
+import { type Offer, passOption } from './pass-option.js';
+import { boughtBy, passInWords } from './pass-words.js';
 import type { Offers, Price, ResolvedPaymentOptions } from './payment-options.js';
 
 /** What may be bought at a gate for more than one request. */
@@ -12,6 +15,8 @@ export interface SoldPasses {
   readonly rules: readonly SoldPass[];
   /** What a payment of these terms buys; undefined where it is one request. */
   readonly ruleOf: (terms: Pick<Terms, 'asset' | 'amount'>) => SoldPass | undefined;
+  /** The same for pages, which say it in their readers' language. */
+  readonly boughtFor: (terms: Pick<Terms, 'asset' | 'amount'>) => Bought | undefined;
   /** What a payment of these terms buys, in words; undefined where it is one request. */
   readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
@@ -91,7 +96,7 @@ export function refuseFunctions(where: string, options: Pick<SoldOptions, keyof 
 function soldPasses(
   where: string,
   { facilitator: { tokens }, settle }: SoldOptions,
-  { prices, ...sold }: Omit<SoldPasses, 'wordsFor'> & { readonly prices: readonly ParsedPrice[] },
+  { prices, ...sold }: Omit<SoldPasses, 'wordsFor' | 'boughtFor'> & { readonly prices: readonly ParsedPrice[] },
 ): SoldPasses {
   const { rules, ruleOf } = sold;
   checkAlike(where, rules);
@@ -106,26 +111,25 @@ function soldPasses(
       'settle',
     );
   }
-  const wordsFor: SoldPasses['wordsFor'] = (terms) => {
-    const rule = ruleOf(terms);
-    if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, terms, tokens);
-    return rule && passInWords(rule);
-  };
-  return { ...sold, wordsFor };
+  const ofRule =
+    <T>(say: (rule: SoldPass, terms: Pick<Terms, 'asset' | 'amount'>, tokens: readonly Token[]) => T) =>
+    (terms: Pick<Terms, 'asset' | 'amount'>) => {
+      const rule = ruleOf(terms);
+      return rule && say(rule, terms, tokens);
+    };
+  return { ...sold, boughtFor: ofRule(boughtBy), wordsFor: ofRule(passInWords) };
 }
 
 function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: readonly Token[]): string {
-  const { byMint } = rule;
-  if (byMint === undefined) return `One payment covers ${passInWords(rule)}.`;
-  const bought = prices.map((it) => creditInWords(rule, byMint, it, tokens));
-  return `One payment buys ${bought.join(', or ')}.`;
+  const [bought = '', ...others] = prices.map((it) => passInWords(rule, it, tokens));
+  if (rule.byMint === undefined) return `One payment covers ${bought}.`;
+  return `One payment buys ${[bought, ...others].join(', or ')}.`;
 }
 
 /** A price and what it buys, in words: `0.5 USDC for 100 requests`. */
 export function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
-  if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, price, tokens);
-  const text = amountText(price.amount, price.asset, tokens);
-  return `${text} for ${rule === undefined ? '1 request' : passInWords(rule)}`;
+  const words = rule === undefined ? EN.buysOne : passInWords(rule, price, tokens);
+  return rule?.byMint === undefined ? `${amountText(price.amount, price.asset, tokens)} for ${words}` : words;
 }
 
 function readRule(

@@ -140,37 +140,3 @@ function millisecondsOf(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (UNITS_MS[unit] ?? 0);
 }
-
-const NAMES = [
-  ['d', 'day'],
-  ['h', 'hour'],
-  ['m', 'minute'],
-  ['s', 'second'],
-] as const;
-
-/**
- * What a pass is good for, in words: `100 requests within 30 days`.
- * @param what - what it is that is sold. Default: requests
- */
-export function passInWords(rule: PassRule, what: string = requestsInWords(rule.uses)): string {
-  const { forMs, graceMs, group } = rule;
-  const where = group === undefined ? '' : ` to anything of "${group}"`;
-  const time = forMs === undefined ? undefined : timeInWords(forMs);
-  const again = graceMs === undefined ? '' : `, renewed by paying again until ${graceInWords(graceMs)}`;
-  return `${what}${where}${time === undefined ? '' : ` within ${time}`}${again}`;
-}
-
-function requestsInWords(uses: bigint | undefined): string {
-  if (uses === undefined) return 'any number of requests';
-  return uses === 1n ? '1 request' : `${uses} requests`;
-}
-
-function graceInWords(ms: number): string {
-  return ms < 1_000 ? 'its end' : `${timeInWords(ms)} after its end`;
-}
-
-function timeInWords(ms: number): string {
-  const [unit, name] = NAMES.find(([it]) => ms % (UNITS_MS[it] ?? 1) === 0) ?? (['s', 'second'] as const);
-  const count = Math.floor(ms / (UNITS_MS[unit] ?? 1));
-  return count === 1 ? `1 ${name}` : `${count} ${name}s`;
-}

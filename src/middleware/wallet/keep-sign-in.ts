@@ -2,7 +2,8 @@ import type { Request, Response } from 'express';
 import { keepUncached } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
 import type { CallerParts } from './caller-request.js';
-import { giveSession } from './session-cookie.js';
+import { isFromHere } from './own-doing.js';
+import { giveSession, takeSession } from './session-cookie.js';
 import { proofOf } from './wallet-auth.js';
 
 /**
@@ -11,12 +12,34 @@ import { proofOf } from './wallet-auth.js';
  * on as ever then.
  */
 export function keptSignIn(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> | undefined {
-  return isKeeping(req) && parts.identity.sessions !== undefined ? keep(req, res, parts) : undefined;
+  if (!isKeeping(req) || parts.identity.sessions === undefined || !isFromHere(req, parts)) return undefined;
+  return keep(req, res, parts);
 }
 
 async function keep(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> {
   const proof = await proofOf(req, parts);
   if (proof.status !== 'proven' || !(await giveSession(req, res, parts, proof.wallet.address))) return undefined;
+  return nothingMore(res);
+}
+
+/**
+ * Answers a page of the same origin that signs out (`Keep-Sign-In: forget`): 204 that takes the wallet's cookie back, and nothing behind
+ * the gate runs. What was bought stays its wallet's. Undefined for other requests.
+ * @param forget - takes back what else the gate has its callers keep. Default: nothing
+ */
+export function signedOut(
+  req: Request,
+  res: Response,
+  parts: CallerParts,
+  forget: () => void = () => {},
+): Decision | undefined {
+  if (req.headers['keep-sign-in'] !== 'forget' || !isFromHere(req, parts)) return undefined;
+  takeSession(req, res, parts);
+  forget();
+  return nothingMore(res);
+}
+
+function nothingMore(res: Response): Decision {
   return {
     admitted: true,
     enter() {

@@ -10,6 +10,16 @@ export function isSecureAt(req: Request, parts: CallerParts): boolean {
 }
 
 /**
+ * Whether no page of another site or host has sent a request, as its browser says. Programs that are no browsers say nothing, and have
+ * nobody's cookies but their own.
+ */
+export function isFromHere(req: Request, parts: CallerParts): boolean {
+  const { 'sec-fetch-site': site, origin } = req.headers;
+  if (site !== undefined) return site === 'same-origin';
+  return origin === undefined || origin === callerOrigin(req, parts);
+}
+
+/**
  * Whether a request with a cookie may count as its owner's doing: what changes something does where its browser says that a page of
  * this site has sent it.
  */

@@ -36,6 +36,12 @@ export async function giveSession(req: Request, res: Response, parts: CallerPart
   return true;
 }
 
+/** Has a browser forget the wallet that it keeps signed in. */
+export function takeSession(req: Request, res: Response, parts: CallerParts): void {
+  const secure = isSecureAt(req, parts) ? '; Secure' : '';
+  res.append('Set-Cookie', `${nameAt(req, parts)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${secure}`);
+}
+
 /** The prefix says to browsers that no page over http and no other host of its domain may set it. */
 function nameAt(req: Request, parts: CallerParts): string {
   return isSecureAt(req, parts) ? `__Host-${NAME}` : NAME;

@@ -7,6 +7,7 @@ import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
+import { showOutages } from '../browser/outage-page.js';
 import { noteShortfall } from '../browser/shortfall.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
@@ -15,7 +16,8 @@ import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { withSignIns } from '../gate/sign-ins-wanted.js';
 import { wantsPage } from '../gate/wants-page.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
-import { keptSignIn } from './keep-sign-in.js';
+import { callerUrl } from './caller-request.js';
+import { keptSignIn, signedOut } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
@@ -172,9 +174,12 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
     if (note !== undefined) tellNote?.(req, note);
   }
 
-  const admit = (req: Request, res: Response) =>
-    whenKnownOr(
-      () => keptSignIn(req, res, parts)?.then((kept) => kept ?? decide(req, res)) ?? decide(req, res),
+  const decideOrKeep = (req: Request, res: Response): MaybePromise<Decision> =>
+    keptSignIn(req, res, parts)?.then((kept) => kept ?? decide(req, res)) ?? decide(req, res);
+  const admit = (req: Request, res: Response) => {
+    showOutages(req, res, { network: parts.facilitator.network, page: parts.page, url: () => callerUrl(req, parts) });
+    return whenKnownOr(
+      () => signedOut(req, res, parts) ?? decideOrKeep(req, res),
       (decision) => {
         if (!decision.admitted) exposeHeaders(res, EXPOSED);
         return decision;
@@ -184,6 +189,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
         throw error;
       },
     );
+  };
   return withSignIns(createGate(where, admit), [parts]);
 }
 

@@ -1,6 +1,6 @@
 import type { DocsData } from '../docs/docs-data.js';
-import { requestOf } from './docs-request.js';
 import { showResponse, textElement } from './show-response.js';
+import { requestOf } from './wire/docs-request.js';
 
 const { base, texts }: DocsData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const underWay = new WeakMap<HTMLFormElement, AbortController>();

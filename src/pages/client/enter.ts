@@ -1,9 +1,9 @@
 import type { PageRequest } from '../paywall/paywall-data.js';
-import { fromBase64 } from './payment/bytes.js';
+import { fromBase64 } from './wire/bytes.js';
 
 const COOKIE = 'payment-signature';
 /** Long enough for a navigation, short enough that no other one brings it. */
-const COOKIE_SECONDS = 20;
+export const COOKIE_SECONDS = 20;
 const MAX_COOKIE_LENGTH = 3_900;
 
 /** Whether a payment can be brought by going to what it has bought. */

@@ -1,10 +1,10 @@
 import type { TryData } from '../market/try-data.js';
-import { credentialsIn } from './credentials.js';
 import { bring, type Paid, payOffer } from './payment/pay-offer.js';
 import { findWallets, type Wallet } from './payment/wallets.js';
 import { showResponse } from './show-response.js';
-import { button, filled, linkButton, pageView } from './view.js';
+import { button, chosenIn, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
+import { credentialsIn } from './wire/credentials.js';
 
 const data: TryData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { texts } = data;
@@ -12,6 +12,8 @@ const view = pageView();
 const say = (text: keyof typeof texts, words: Readonly<Record<string, string>> = {}) =>
   view.say(filled(texts[text], words));
 const wallets: Wallet[] = [];
+/** While something is paid, or is to be brought again. */
+let isBusy = false;
 
 /** The call with the credentials that stand in the page now. */
 function withCredentials(): TryData {
@@ -19,7 +21,8 @@ function withCredentials(): TryData {
 }
 
 function offerWallets(): void {
-  const [offer] = data.offers;
+  if (isBusy) return;
+  const offer = data.offers[chosenIn(document)];
   if (offer === undefined) return;
   const payers = wallets.filter(({ features }) => 'solana:signTransaction' in features);
   if (payers.length === 0) return offerLinks();
@@ -41,12 +44,14 @@ function offerLinks(): void {
 }
 
 async function end(paying: Promise<Paid>): Promise<void> {
+  isBusy = true;
   view.offer();
   const paid = await paying;
   if (paid.status === 'kept') {
     const { header } = paid;
     return view.offer(button(texts.tryAgain, () => void end(bringAgain(header))));
   }
+  isBusy = false;
   offerWallets();
   const place = document.getElementById('answer');
   if (paid.status !== 'in' || place === null) return;
@@ -63,10 +68,14 @@ async function bringAgain(header: string): Promise<Paid> {
   return { status: 'stopped', next: 'again' };
 }
 
+document.addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.name === 'offer') offerWallets();
+});
 document.getElementById('try')?.removeAttribute('hidden');
 offerWallets();
 findWallets((wallet) => {
   wallets.push(wallet);
+  if (isBusy) return;
   view.say('');
   offerWallets();
 });

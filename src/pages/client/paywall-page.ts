@@ -1,9 +1,11 @@
 import type { PaywallData } from '../paywall/paywall-data.js';
-import { canEnterWith, clearPaymentCookie, enter } from './enter.js';
+import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
 import { forgetPayment, savedPayment, savePayment } from './payment/saved-payment.js';
 import { Paywall } from './paywall.js';
 import { showAnswer } from './show-answer.js';
+import { offerSignOut } from './sign-out.js';
 import { button, chosenIn, pageView } from './view.js';
+import { pause } from './wire/send-request.js';
 
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;
@@ -17,8 +19,16 @@ const paywall = new Paywall(data, {
   view,
   chosen: () => chosenIn(document),
   open,
-  enterPaid: (header) => enterPaid(header, false),
+  async enterPaid(header) {
+    enterPaid(header, false);
+    // This page is left with the money: nobody else pays for the same until it is where it goes.
+    await pause(COOKIE_SECONDS);
+  },
   resumePaid({ header, entries = 0 }) {
+    if (data.isOutage) {
+      paywall.say('away');
+      return view.offer(button(texts.tryAgain, () => enterPaid(header)));
+    }
     // A visit without a payment has no problem: this one was brought, and opened nothing.
     if (data.problem !== undefined || entries > MOST_ENTRIES) {
       forgetPayment(request.key);
@@ -56,5 +66,6 @@ function enterPaid(header: string, isPaid = true): void {
 }
 
 clearPaymentCookie();
+offerSignOut(request, () => enter(request));
 document.addEventListener('change', () => paywall.showWallets());
 paywall.start();

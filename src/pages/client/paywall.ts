@@ -1,11 +1,12 @@
 import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
 import { bring, type Paid, payOffer, type Say } from './payment/pay-offer.js';
 import { type SavedPayment, savedPayment } from './payment/saved-payment.js';
-import { pause } from './payment/send-request.js';
 import { signIn } from './payment/sign-in.js';
+import { inTurn, keepTurn } from './payment/take-turns.js';
 import { findWallets, type Wallet } from './payment/wallets.js';
 import { button, filled, linkButton, type View } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
+import { pause } from './wire/send-request.js';
 
 /** Where a paywall stands: on the page of a gate, or in a site's own page. */
 export interface PaywallHost {
@@ -14,8 +15,8 @@ export interface PaywallHost {
   chosen(): number;
   /** Shows what was had. `header`: the payment that it was had with; missing where none was needed. */
   open(answer: Response, header: string | undefined): Promise<void>;
-  /** Goes with a payment to what it buys, which tells whether it is good. */
-  enterPaid(header: string): void;
+  /** Goes with a payment to what it buys, which tells whether it is good; resolves once nothing more can come of it here. */
+  enterPaid(header: string): Promise<void>;
   /** Goes on with a payment of which the server has said before that it is paid. */
   resumePaid(saved: SavedPayment): void;
   /** Asks again for what stands behind the gate, which may be open now. */
@@ -46,14 +47,15 @@ export class Paywall {
    * @param signal - ends the search for wallets
    */
   start(signal?: AbortSignal): void {
-    const { request, isWaiting } = this.#data;
+    const { request, isWaiting, isOutage } = this.#data;
     const saved = savedPayment(request.key);
     if (saved !== undefined) this.#resume(saved);
+    else if (isOutage) this.#host.view.offer(this.#button('tryAgain', () => this.#host.enter()));
     else if (isWaiting) this.#waitAndAsk();
     else this.showWallets();
     findWallets((wallet) => {
       this.#wallets.push(wallet);
-      if (this.#isBusy || isWaiting) return;
+      if (this.#isBusy || isWaiting || isOutage) return;
       this.#host.view.say('');
       this.showWallets();
     }, signal);
@@ -74,13 +76,16 @@ export class Paywall {
    * @param wasPaid - whether the server has said before that it is paid
    */
   goOn(header: string, wasPaid = false): void {
-    this.#alone(async () => {
-      const brought = await bring(this.#data, header, this.say);
-      if (brought.status === 'in') return this.#host.open(brought.answer, header);
-      if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
-      this.say(wasPaid ? 'lost' : 'refused', { reason: brought.reason });
-      await this.#follow({ status: 'stopped', next: 'again' });
-    });
+    const turn = savedPayment(this.#data.request.key)?.turn;
+    this.#alone(() =>
+      keepTurn(turn, async () => {
+        const brought = await bring(this.#data, header, this.say, turn);
+        if (brought.status === 'in') return this.#host.open(brought.answer, header);
+        if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
+        this.say(wasPaid ? 'lost' : 'refused', { reason: brought.reason });
+        await this.#follow({ status: 'stopped', next: 'again' });
+      }),
+    );
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {
@@ -140,7 +145,11 @@ export class Paywall {
   #payWith(wallet: Wallet): void {
     this.#alone(async () => {
       const offer = this.#chosenOffer();
-      if (offer !== undefined) await this.#follow(await payOffer(this.#data, offer, wallet, this.say), wallet);
+      if (offer === undefined) return;
+      const wait = () => this.say('otherTab');
+      await inTurn(offer.turn, wait, async (hasWaited) =>
+        this.#follow(await payOffer(this.#data, offer, wallet, this.say, hasWaited), wallet),
+      );
     });
   }
 

@@ -43,6 +43,8 @@ export interface PaywallTerms {
   readonly note?: string;
   /** Why an earlier payment or a sign-in opened nothing: a code, and a sentence. */
   readonly problem?: { readonly code: string; readonly detail: string };
+  /** Why nothing can be decided at the moment, in a sentence; then there are no offers, and the answer is 503. */
+  readonly outage?: string;
   /** The reader's language, as in BCP 47, among those that there are texts in. */
   readonly language: string;
   /** The texts of the built-in page in that language. */

@@ -40,7 +40,10 @@ export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'state'>> & {
 
 const COLOUR = 'a colour such as #4a32c9';
 const colour = z.string(COLOUR).regex(/^#[\da-f]{6}$/i, COLOUR);
-const colours = z.strictObject(Object.fromEntries(Object.keys(LIGHT).map((name) => [name, colour.optional()])));
+/** Some of the colours of a page, by their names. */
+export const pageColours = z.strictObject(
+  Object.fromEntries(Object.keys(LIGHT).map((name) => [name, colour.optional()])),
+);
 const LOGO =
   'a path of the same site such as "/logo.svg", or an image as a data: address of at most 100,000 characters';
 const MAX_LANGUAGES = 50;
@@ -55,7 +58,7 @@ export const pageOptions = z.strictObject(
       .max(100_000, LOGO)
       .regex(/^(?:\/(?![/\\])[^\s"'<>]*|data:image\/[^\s"'<>]+)$/, LOGO)
       .optional(),
-    colours: z.strictObject({ light: colours.optional(), dark: colours.optional() }).optional(),
+    colours: z.strictObject({ light: pageColours.optional(), dark: pageColours.optional() }).optional(),
     texts: z
       .record(
         z.string().regex(/^[a-z]{2,3}(?:-[a-z\d]{2,8})*$/i, 'a language such as "pt"'),

@@ -1,10 +1,11 @@
 import { LISTING_SCRIPT } from '../client-scripts.js';
 import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
-import { dayIn, filledWith, numberIn } from '../service/in-words.js';
+import { dayIn, numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
+import { filledWith } from '../texts/filled-with.js';
 import { clientExample, terminalExample } from './listing-examples.js';
-import { priceOf, type ShownListing } from './shown-listing.js';
+import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
 import { tryDataOf, tryIt } from './try-it.js';
 
 /** A listing as `GET /api/v1/marketplace/<slug>` answers it. */
@@ -27,7 +28,7 @@ export function listingPage(shell: ServiceShell, listing: ListingContent): Rende
 ${description === null ? undefined : markup`<p class="words">${description}</p>`}
 ${tags.length === 0 ? undefined : markup`<p>${tagList}</p>`}
 <div class="grid">${pricesCard(shell, listing)}${figuresCard(shell, listing)}</div>
-${data === undefined ? undefined : tryIt(shell)}
+${data === undefined ? undefined : tryIt(shell, listing)}
 ${examples(shell, listing)}
 ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
     style: STYLE,
@@ -35,11 +36,10 @@ ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
   });
 }
 
-function pricesCard({ texts }: ServiceShell, listing: ListingContent): Markup {
-  const { pricing } = listing;
-  const prices = [pricing, ...pricing.offers].map(
+function pricesCard({ texts, payTexts }: ServiceShell, listing: ListingContent): Markup {
+  const prices = listedPrices(listing).map(
     (it, at) =>
-      markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${it.buys}</span></p>`,
+      markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${buysOf(it, payTexts())}</span></p>`,
   );
   return markup`<section class="card"><h2>${texts.price}</h2>${prices}</section>`;
 }
@@ -73,6 +73,8 @@ function ownDocument({ texts }: ServiceShell, document: unknown): Markup {
 }
 
 const STYLE = `
+fieldset { border: 0; padding: 0; margin: 1rem 0 0; display: grid; gap: .5rem; } legend { padding: 0; margin-bottom: .5rem; color: var(--soft); font-size: .9rem; }
+.offer { display: flex; align-items: center; gap: .75rem; } .offer input { width: 1.15rem; min-height: 1.15rem; accent-color: var(--accent); flex: none; }
 .words { white-space: pre-line; overflow-wrap: anywhere; }
 .fields { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
 .grid { grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }

@@ -2,7 +2,7 @@ import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
 import { numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
-import { priceOf, type ShownListing } from './shown-listing.js';
+import { buysOf, priceOf, type ShownListing } from './shown-listing.js';
 
 /** What was looked for, as the address says it. */
 export interface ShownSearch {
@@ -56,7 +56,7 @@ ${hidden}<button>${texts.show}</button>
 ${tag === undefined ? undefined : markup`<p><a class="tag" href="${places.marketplace}">${tag} ✕</a></p>`}`;
 }
 
-function listingCard({ texts, places }: ServiceShell, item: ShownListing): Markup {
+function listingCard({ texts, payTexts, places }: ServiceShell, item: ShownListing): Markup {
   const { slug, name, description, tags, pricing, calls } = item;
   const { marketplace } = places;
   const text = description === null ? undefined : markup`<p class="soft">${shortened(description)}</p>`;
@@ -65,7 +65,7 @@ function listingCard({ texts, places }: ServiceShell, item: ShownListing): Marku
 <h2><a href="${marketplace}/${encodeURIComponent(slug)}">${name}</a></h2>
 ${text}
 <p>${tagLinks}</p>
-<p class="foot row"><span><strong>${priceOf(pricing)}</strong> <span class="soft small">${pricing.buys}</span></span>
+<p class="foot row"><span><strong>${priceOf(pricing)}</strong> <span class="soft small">${buysOf(pricing, payTexts())}</span></span>
 <span class="soft small">${texts.calls}: ${numberIn(texts.language, calls)}</span></p>
 </section>
 `;

@@ -1,11 +1,22 @@
+import { readDuration } from '../../lib/duration.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { boughtInWords } from '../texts/bought.js';
+import type { PageTexts } from '../texts/page-texts.js';
 
 /** What a payment of some money buys, as the marketplace tells it. */
 export interface MarketPrice {
   readonly amount: string;
+  readonly amount_atomic: string;
   readonly token: string;
-  /** In words: `100 requests`. */
-  readonly buys: string;
+  readonly mint: string;
+  /** Null: one call. */
+  readonly pass: {
+    readonly uses: number | null;
+    /** Such as `30d`. */
+    readonly for: string | null;
+    readonly cost: string | null;
+    readonly group: string | null;
+  } | null;
 }
 
 /** A listing as `GET /api/v1/marketplace` answers it. */
@@ -19,8 +30,6 @@ export interface ShownListing {
   readonly owner: string;
   readonly pricing: MarketPrice & {
     readonly network: NetworkId;
-    readonly mint: string;
-    readonly amount_atomic: string;
     readonly offers: readonly MarketPrice[];
   };
   readonly calls: number;
@@ -37,7 +46,28 @@ export interface ShownListing {
   readonly created_at: string;
 }
 
+/** All prices of a listing, in the seller's order. */
+export function listedPrices({ pricing }: ShownListing): readonly MarketPrice[] {
+  return [pricing, ...pricing.offers];
+}
+
 /** A price for people: `0.01 USDC`. */
-export function priceOf({ amount, token }: MarketPrice): string {
+export function priceOf({ amount, token }: Pick<MarketPrice, 'amount' | 'token'>): string {
   return `${amount} ${token}`;
+}
+
+/** What a price buys, for people: `100 requests`. */
+export function buysOf({ amount, token, pass }: MarketPrice, texts: PageTexts): string {
+  if (pass === null) return texts.buysOne;
+  const { uses, for: time, cost, group } = pass;
+  const read = time === null ? undefined : readDuration(time);
+  return boughtInWords(
+    {
+      uses: uses ?? undefined,
+      group: group ?? undefined,
+      forMs: read?.ok ? read.value : undefined,
+      credit: cost === null ? undefined : { amount: `${amount} ${token}`, cost: `${cost} ${token}`, isStream: false },
+    },
+    texts,
+  );
 }

@@ -1,11 +1,12 @@
 import { type Markup, markup } from '../layout/markup.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
 import type { ServiceShell } from '../service/service-page.js';
-import { priceOf, type ShownListing } from './shown-listing.js';
+import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
 import type { TryData } from './try-data.js';
 
 /** The place where a listing is tried; the script of the page shows it, as it does nothing by itself. */
-export function tryIt({ texts }: ServiceShell): Markup {
+export function tryIt(shell: ServiceShell, listing: ShownListing): Markup {
+  const { texts } = shell;
   const field = (name: string, label: string) =>
     markup`<label>${label}<input data-credential="${name}" type="password" autocomplete="off" spellcheck="false"></label>
 `;
@@ -13,13 +14,28 @@ export function tryIt({ texts }: ServiceShell): Markup {
 <p class="soft small">${texts.tryItNote}</p>
 <div class="fields">${field('X-Service-Key', texts.serviceKey)}${field('X-Service-Secret', texts.serviceSecret)}</div>
 <p class="soft small">${texts.credentialsNote}</p>
+${choiceOf(shell, listing)}
 <div id="action" role="group" aria-label="${texts.tryOut}"></div>
 <p id="status" role="status"></p>
 <div id="answer"></div></section>`;
 }
 
+/** Which of several prices is paid. */
+function choiceOf({ payTexts }: ServiceShell, listing: ShownListing): Markup | undefined {
+  const prices = listedPrices(listing);
+  if (prices.length === 1) return undefined;
+  const texts = payTexts();
+  const choices = prices.map((it, at) => {
+    const chosen = at === 0 ? markup` checked` : undefined;
+    return markup`<label class="offer"><input type="radio" name="offer" value="${at}"${chosen}><span><strong>${priceOf(it)}</strong> ${buysOf(it, texts)}</span></label>
+`;
+  });
+  return markup`<fieldset><legend>${texts.choose}</legend>
+${choices}</fieldset>`;
+}
+
 /** What the script works with; undefined where the address of the call is not one of this site's. */
-export function tryDataOf({ texts, states }: ServiceShell, listing: ShownListing): TryData | undefined {
+export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListing): TryData | undefined {
   const { slug, example, pricing } = listing;
   if (!URL.canParse(example.url)) return undefined;
   const { pathname, search } = new URL(example.url);
@@ -28,8 +44,11 @@ export function tryDataOf({ texts, states }: ServiceShell, listing: ShownListing
   return {
     request: { method: example.method, key: `try ${slug}`, url: pathname + search, ...bodyOf(example) },
     ...{ chain, networkName, isUpfront: false, isWaiting: false },
-    offers: [{ asset: pricing.mint, amount: pricing.amount_atomic, price: priceOf(pricing), token: pricing.token }],
-    texts: states(),
+    offers: listedPrices(listing).map((it) => ({
+      ...{ asset: it.mint, amount: it.amount_atomic },
+      ...{ price: priceOf(it), token: it.token },
+    })),
+    texts: payTexts().state,
     answer: { status, headers, body, cut },
   };
 }

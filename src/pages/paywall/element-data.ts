@@ -1,5 +1,12 @@
 import { defined } from '../../lib/defined.js';
-import { factsOf, headingOf, type PaywallContent, paywallDataOf } from './paywall-content.js';
+import {
+  buysInWords,
+  factsOf,
+  headingOf,
+  outageInWords,
+  type PaywallContent,
+  paywallDataOf,
+} from './paywall-content.js';
 import type { ElementData } from './paywall-data.js';
 
 /** The terms of a gate for an element in a site's own page, which shows what the page of the gate shows. */
@@ -9,9 +16,9 @@ export function elementDataOf(content: PaywallContent): ElementData {
   return {
     ...data,
     heading: headingOf(content),
-    offers: data.offers.map((offer, at) => ({ ...offer, buys: offers[at]?.buys ?? texts.oneRequest })),
+    offers: offers.map((offer, at) => ({ ...offer, ...data.offers[at], buys: buysInWords(offer, texts) })),
     facts: factsOf(content),
     choose: texts.choose,
-    ...defined({ note, detail: problem?.detail }),
+    ...defined({ note, detail: problem?.detail ?? outageInWords(content) }),
   };
 }

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.js';
 import type { PaywallTerms } from '../layout/own-page.js';
-import { type PaywallContent, WALLET_NETWORKS } from './paywall-content.js';
+import { buysInWords, outageInWords, type PaywallContent, WALLET_NETWORKS } from './paywall-content.js';
 import type { PaywallPieces } from './paywall-page.js';
 
 /** What the function is told that writes a page of a seller's own. */
@@ -10,9 +10,12 @@ export function ownPageTerms(content: PaywallContent, { nonce, card, style, scri
     ...{ network, isFeePaid, isWaiting, texts, nonce, card, style, script },
     url: resource.url,
     networkName: WALLET_NETWORKS[network][0],
-    offers: offers.map(({ buys = texts.oneRequest, ...offer }) => ({ ...offer, buys })),
+    offers: offers.map((it) => {
+      const { asset, amount, price, token, payTo } = it;
+      return { asset, amount, price, token, payTo, buys: buysInWords(it, texts) };
+    }),
     canSignIn: signIn !== undefined,
     language: texts.language,
-    ...defined({ description: resource.description, note, problem }),
+    ...defined({ description: resource.description, note, problem, outage: outageInWords(content) }),
   };
 }

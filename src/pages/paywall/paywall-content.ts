@@ -1,13 +1,16 @@
+import type { ErrorCode } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import type { Resource } from '../../protocol/challenge.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { PageBrand } from '../layout/page-brand.js';
+import { type Bought, boughtInWords } from '../texts/bought.js';
 import type { PageTexts } from '../texts/page-texts.js';
 import type { PageFact, PageOffer, PageRequest, PageSignIn, PaywallData } from './paywall-data.js';
 
 /** An offer with what is told of it beside its price. */
 export interface ShownOffer extends PageOffer {
   /** What it buys, where that is more than one request. */
-  readonly buys?: string | undefined;
+  readonly bought?: Bought | undefined;
   /** Wallet that receives, base58. */
   readonly payTo: string;
 }
@@ -29,7 +32,11 @@ export interface PaywallContent {
   readonly note?: string | undefined;
   /** Why an earlier payment or a sign-in opened nothing. */
   readonly problem?: { readonly code: string; readonly detail: string } | undefined;
+  /** Why nothing can be decided at the moment; then there are no offers. */
+  readonly outage?: ErrorCode | undefined;
   readonly signIn?: PageSignIn | undefined;
+  /** Whether the browser keeps a sign-in or a pass, which its reader may want forgotten. Default: no. */
+  readonly isKnown?: boolean;
 }
 
 /** Networks as people call them, and as Wallet Standard does. */
@@ -41,18 +48,42 @@ export const WALLET_NETWORKS: Readonly<Record<NetworkId, readonly [name: string,
 
 /** What the script of a paywall page works with. */
 export function paywallDataOf(content: PaywallContent): PaywallData {
-  const { texts, network, offers, request, isUpfront, isWaiting = false, problem, signIn } = content;
+  const { texts, network, offers, request, isUpfront, isWaiting = false, problem, outage, signIn } = content;
   const [networkName, chain] = WALLET_NETWORKS[network];
   return {
     ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
-    offers: offers.map(({ asset, amount, price, token }) => ({ asset, amount, price, token })),
-    ...(signIn === undefined ? {} : { signIn }),
-    ...(problem === undefined ? {} : { problem: problem.code }),
+    offers: offers.map((it) => pageOffer(it, content)),
+    ...(outage === undefined ? {} : { isOutage: true }),
+    ...defined({ signIn, problem: problem?.code }),
   };
 }
 
+function pageOffer(
+  { asset, amount, price, token, bought }: ShownOffer,
+  { request, resource }: Pick<PaywallContent, 'request' | 'resource'>,
+): PageOffer {
+  const passFor = bought?.group === undefined ? `path ${pathOf(resource.url)}` : `group ${bought.group}`;
+  return { asset, amount, price, token, turn: bought === undefined ? `request ${request.key}` : passFor };
+}
+
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : url;
+}
+
+/** What an offer buys, as its reader is told. */
+export function buysInWords({ bought }: ShownOffer, texts: PageTexts): string {
+  return bought === undefined ? texts.oneRequest : boughtInWords(bought, texts);
+}
+
+/** What is said of an outage; undefined where there is none. */
+export function outageInWords({ texts, outage }: PaywallContent): string | undefined {
+  if (outage === undefined) return undefined;
+  return outage === 'fee_limit_reached' ? texts.noMoreThisHour : texts.tryLater;
+}
+
 /** What a page is headed by. */
-export function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallContent): string {
+export function headingOf({ texts, resource, offers, isWaiting, problem, outage }: PaywallContent): string {
+  if (outage !== undefined) return texts.unavailable;
   if (isWaiting) return texts.waiting;
   const noOffer = problem === undefined ? texts.signInRequired : texts.tooLittle;
   return resource.description ?? (offers.length === 0 ? noOffer : texts.hasPrice);

@@ -13,6 +13,8 @@ export interface PageOffer {
   readonly price: string;
   /** Symbol of the token, or its mint. */
   readonly token: string;
+  /** Name of what it buys, on this site: tabs of one browser take turns at paying for the same. Default: none waits for another. */
+  readonly turn?: string;
 }
 
 /** The request that was answered with the page, to be sent again. */
@@ -47,6 +49,8 @@ export interface PaywallData {
   readonly isUpfront: boolean;
   /** Whether a payment for this is being decided about: the page asks again by itself. */
   readonly isWaiting: boolean;
+  /** Whether nothing can be decided at the moment. Default: no. */
+  readonly isOutage?: boolean;
   readonly signIn?: PageSignIn;
   /** Why an earlier payment opened nothing: a code. */
   readonly problem?: string;

@@ -2,7 +2,15 @@ import { PAYWALL_SCRIPT } from '../client-scripts.js';
 import { escapeHtml } from '../layout/escape-html.js';
 import { type PageTags, pageTags, type RenderedPage, renderPage } from '../layout/page.js';
 import { brandHeader } from '../layout/page-brand.js';
-import { factsOf, headingOf, type PaywallContent, paywallDataOf, type ShownOffer } from './paywall-content.js';
+import {
+  buysInWords,
+  factsOf,
+  headingOf,
+  outageInWords,
+  type PaywallContent,
+  paywallDataOf,
+  type ShownOffer,
+} from './paywall-content.js';
 import { PAYWALL_STYLE } from './paywall-style.js';
 
 /** What a page consists of that is written around the terms by somebody else. */
@@ -30,21 +38,32 @@ function partsOf(content: PaywallContent) {
 }
 
 function cardOf(content: PaywallContent): string {
-  const { texts, problem } = content;
+  const { texts, problem, isKnown } = content;
   return `<div class="card">
 <h1>${escapeHtml(headingOf(content))}</h1>
-${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
+${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
 <p id="status" role="status"></p>
-<noscript><p class="soft">${escapeHtml(texts.needsScript)}</p></noscript>
-</div>
+<noscript>${withoutScript(content)}</noscript>
+${isKnown ? `<button id="forget" class="plain" type="button" hidden>${escapeHtml(texts.signOut)}</button>\n` : ''}</div>
 `;
+}
+
+function outageText(content: PaywallContent): string {
+  const text = outageInWords(content);
+  if (text === undefined) return '';
+  return `<p>${escapeHtml(text)}</p>\n<p class="soft small"><code>${content.outage}</code></p>\n`;
+}
+
+function withoutScript({ texts, outage, request }: PaywallContent): string {
+  if (outage === undefined) return `<p class="soft">${escapeHtml(texts.needsScript)}</p>`;
+  return request.method === 'GET' ? `<a class="button" href="">${escapeHtml(texts.state.tryAgain)}</a>` : '';
 }
 
 function offerList({ offers, texts }: PaywallContent): string {
   const [only] = offers;
   if (only === undefined) return '';
-  const words = ({ price, buys }: ShownOffer) =>
-    `<strong class="price">${escapeHtml(price)}</strong> <span class="soft">${escapeHtml(buys ?? texts.oneRequest)}</span>`;
+  const words = (offer: ShownOffer) =>
+    `<strong class="price">${escapeHtml(offer.price)}</strong> <span class="soft">${escapeHtml(buysInWords(offer, texts))}</span>`;
   if (offers.length === 1) return `<p>${words(only)}</p>\n`;
   const choices = offers.map(
     (offer, at) =>

@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../layout/markup.js';
 import { type RenderedPage, renderPage } from '../layout/page.js';
 import type { PageBrand } from '../layout/page-brand.js';
-import type { PaywallStateTexts } from '../texts/page-texts.js';
+import type { PageTexts } from '../texts/page-texts.js';
 import type { ServiceTexts } from '../texts/service/service-texts.js';
 import { SERVICE_STYLE } from './service-style.js';
 
@@ -11,8 +11,8 @@ export type ServicePlace = 'home' | 'marketplace' | 'docs';
 /** What stands around every page of the service. */
 export interface ServiceShell {
   readonly texts: ServiceTexts;
-  /** What a wallet's owner is told while he pays, in the same language. */
-  readonly states: () => PaywallStateTexts;
+  /** What is said of prices and of paying them, in the same language. */
+  readonly payTexts: () => PageTexts;
   readonly brand: PageBrand;
   /** Name of the service, where its brand has none. */
   readonly serviceName: string;

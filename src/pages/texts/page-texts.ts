@@ -1,3 +1,5 @@
+import type { BoughtTexts } from './bought.js';
+
 /** What the script of a paywall page says; words in braces are put in by it. */
 export interface PaywallStateTexts {
   readonly payWith: string;
@@ -28,13 +30,15 @@ export interface PaywallStateTexts {
   readonly paidHere: string;
   readonly save: string;
   readonly comeIn: string;
+  readonly otherTab: string;
+  readonly otherTabDone: string;
   readonly tryAgain: string;
   readonly checkAgain: string;
   readonly otherWallet: string;
 }
 
 /** All that pages for people say, in one language. */
-export interface PageTexts {
+export interface PageTexts extends BoughtTexts {
   /** As in BCP 47. */
   readonly language: string;
   readonly paymentRequired: string;
@@ -42,6 +46,9 @@ export interface PageTexts {
   readonly signInRequired: string;
   readonly tooLittle: string;
   readonly waiting: string;
+  readonly unavailable: string;
+  readonly tryLater: string;
+  readonly noMoreThisHour: string;
   readonly choose: string;
   readonly oneRequest: string;
   readonly paidTo: string;
@@ -49,7 +56,7 @@ export interface PageTexts {
   readonly fee: string;
   readonly feeOurs: string;
   readonly feeYours: string;
-  readonly signedInAs: string;
+  readonly signOut: string;
   readonly otherWays: string;
   readonly byProgram: string;
   readonly needsScript: string;

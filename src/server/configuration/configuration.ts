@@ -4,6 +4,7 @@ import { badOption } from '../../errors/errors.js';
 import { networkOption } from '../../facilitator/facilitator-options.js';
 import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
 import { originList } from '../../middleware/gate/cross-origin.js';
+import type { PageOptions } from '../../pages/layout/page-options.js';
 import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
@@ -11,6 +12,7 @@ import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js
 import { isAddressList, jsonFile, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 import { GATEWAY_VARIABLES, type GatewayConfiguration, gatewayConfiguration } from './gateway-variables.js';
 import { withHidden } from './hidden-fields.js';
+import { PAGE_VARIABLES, pageOf } from './page-variables.js';
 import { REFUND_VARIABLES, type RefundConfiguration, refundFaults, refundsOf } from './refund-variables.js';
 
 /** How much the server writes to its log, from least to most. */
@@ -45,6 +47,11 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly jwtSecret?: string | undefined;
   /** `TIERS_FILE`: JSON of what `createRouter` takes as `tiers`. Default: bronze, silver and gold by USDC. */
   readonly tiers?: TiersOptions | undefined;
+  /**
+   * `PAGE_NAME`, `PAGE_LOGO`, `PAGE_COLOURS`, `PAGE_COLOURS_DARK`: how the pages for people look, those of the gateway's paywall
+   * among them. Default: ours.
+   */
+  readonly page?: PageOptions | undefined;
   /** `TOKENS_FILE`: JSON list of `{symbol, mint, decimals, program}`; they come before the known ones. Default: none. */
   readonly tokens: readonly Token[];
   /** `RATE_LIMIT_SCALE`. Multiplies every limit. Default 1. */
@@ -159,6 +166,7 @@ const environment = z.object({
   ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
   ...GATEWAY_VARIABLES,
   ...REFUND_VARIABLES,
+  ...PAGE_VARIABLES,
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -208,6 +216,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     chain,
     jwtSecret: JWT_SECRET,
     tiers: tiersOf(data),
+    page: pageOf(data),
     tokens: TOKENS_FILE,
     rateLimitScale: data.RATE_LIMIT_SCALE,
     floodLimitPerSecond: data.FLOOD_LIMIT_PER_SECOND,

@@ -56,6 +56,28 @@ describe('several offers at one gate', () => {
   });
 
   test.each([
+    ['en', '24 hours', 'any number of requests to anything of &quot;all&quot; within 24 hours'],
+    ['de', '24 hours', 'beliebig viele Anfragen an alles aus „all“, gültig: 24 Stunden'],
+    ['es', '24 hours', 'peticiones sin límite a todo lo de «all» durante 24 horas'],
+    ['fr', '24 hours', 'autant de requêtes que voulu vers tout « all » pendant 24 heures'],
+    ['zh', '24 hours', '请求次数不限，适用于“all”的全部内容，有效期 24小时'],
+    ['ja', '24 hours', 'リクエスト回数無制限（「all」のすべてが対象）、有効期間 24 時間'],
+  ])('a page in %s says in its language what is bought, and the terms say "%s"', async (language, time, words) => {
+    const { facilitator, payTo } = fixture;
+    const shop = await fixture.serve((app) => {
+      const pass = { for: '24h', group: 'all' };
+      app.get('/', requirePayment({ facilitator, payTo, price: [{ price: '$1', pass }] }), (_req, res) => {
+        res.send('all');
+      });
+    });
+    const headers = { 'accept-language': language };
+    const page = await (await fetch(shop, { headers: { ...headers, accept: 'text/html' } })).text();
+    expect(page.replace(/<[^>]+>/g, '').replace(/\p{Zs}/gu, ' ')).toContain(words);
+    const [{ extra } = { extra: {} }] = (await askTerms(shop, { headers })).accepts;
+    expect(extra).toMatchObject({ buys: `any number of requests to anything of "all" within ${time}` });
+  });
+
+  test.each([
     ['a list', () => [{ price: '$0.02', pass: { uses: 3 } }]],
     ['one offer', () => ({ price: '$0.02', pass: { uses: 3 } })],
   ])('are no answer of a function, which would take the price of a pack for each request: %s', async (_what, price) => {

@@ -10,7 +10,7 @@ const pageOf = (url: string, more: Partial<PaywallContent> = {}) =>
     ...{ texts: EN, brand: NO_BRAND, network: 'solana-devnet', isUpfront: false, isFeePaid: true },
     resource: { url },
     request: { method: 'GET', key: 'key' },
-    offers: [OFFER, { ...OFFER, asset: 'other', price: '0.02 USDT', token: 'USDT', buys: '100 requests' }],
+    offers: [OFFER, { ...OFFER, asset: 'other', price: '0.02 USDT', token: 'USDT', bought: { uses: 100 } }],
     ...more,
   });
 const page = (url: string, more?: Partial<PaywallContent>) => pageOf(url, more).html;
@@ -25,7 +25,7 @@ test.each<[string, Partial<PaywallContent>]>([
   ['an address', { resource: { url: 'https://seller.example/?q="><script>alert(1)</script>' } }],
   ['a problem', { problem: { code: 'x', detail: '</p><script>alert(1)</script>' } }],
   ['the name of a site', { brand: { ...NO_BRAND, name: '<script>alert(1)</script>', logo: '"><script>alert(1)' } }],
-  ['what is bought', { offers: [{ ...OFFER, buys: '<script>alert(1)</script>' }] }],
+  ['what is bought', { offers: [{ ...OFFER, bought: { group: '<script>alert(1)</script>' } }] }],
   ['a token', { offers: [{ ...OFFER, price: '1 </script><script>alert(1)</script>', token: '<!--<script>' }] }],
   ['a form', { request: { method: 'POST', key: '</script>', body: { type: '</script><script>', base64: '<!--' } } }],
   ['a sign-in', { signIn: { chainId: '<!--', info: { statement: '</script><script>alert(1)</script>' } } }],
@@ -40,6 +40,16 @@ test.each<[string, Partial<PaywallContent>]>([
     false,
     false,
   ]);
+});
+
+test.each([
+  ['fee_limit_reached', EN.noMoreThisHour],
+  ['payment_backend_unavailable', EN.tryLater],
+  ['store_unavailable', EN.tryLater],
+] as const)('the outage %s is told as what it is, and nothing is for sale then', (outage, text) => {
+  const html = page('https://seller.example/', { outage, offers: [] });
+  expect([html.includes(`<h1>${EN.unavailable}</h1>`), html.includes(text)]).toEqual([true, true]);
+  expect([html.includes(`<code>${outage}</code>`), html.includes('class="price"')]).toEqual([true, false]);
 });
 
 test('the policy lets run what has the nonce of this one page, and nothing unsafe', () => {

@@ -1,5 +1,5 @@
 import { type ElementData, PAYWALL_TYPE, type PageRequest } from '../../paywall/paywall-data.js';
-import { sendRequest } from '../payment/send-request.js';
+import { sendRequest } from '../wire/send-request.js';
 
 /** A handler behind the gate answers as it would have answered a browser. */
 const ACCEPT = `text/html,${PAYWALL_TYPE},*/*;q=0.8`;

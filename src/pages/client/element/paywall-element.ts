@@ -1,8 +1,8 @@
 import type { ElementData } from '../../paywall/paywall-data.js';
-import { fromBase64 } from '../payment/bytes.js';
-import { isIn } from '../payment/send-request.js';
 import { Paywall } from '../paywall.js';
 import { button, chosenIn, pageView } from '../view.js';
+import { fromBase64 } from '../wire/bytes.js';
+import { isIn } from '../wire/send-request.js';
 import { askForTerms, type ElementRequest, elementRequest, termsIn } from './element-request.js';
 import { elementSheet } from './element-style.js';
 import { contentOf } from './put-content.js';
@@ -92,12 +92,12 @@ export class PaywallElement extends HTMLElement {
   #show(data: ElementData | undefined, request: ElementRequest, signal: AbortSignal): void {
     if (data === undefined) return this.#showRetry();
     this.#place.replaceChildren(termsView(data));
-    const paywall = new Paywall(data, {
+    const paywall: Paywall = new Paywall(data, {
       view: pageView(this.#root),
       chosen: () => chosenIn(this.#root),
       // Another address may have been set while this one was paid: the payment is kept for the next visit.
       open: async (answer) => (signal.aborted ? undefined : this.#open(answer, request)),
-      enterPaid: (header) => paywall.goOn(header),
+      enterPaid: async (header): Promise<void> => paywall.goOn(header),
       resumePaid: ({ header }) => paywall.goOn(header, true),
       enter: () => this.#ask(),
       reload: () => this.#ask(),

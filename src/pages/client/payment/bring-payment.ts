@@ -1,5 +1,5 @@
 import type { PageRequest } from '../../paywall/paywall-data.js';
-import { isIn, pause, problemOf, sendRequest } from './send-request.js';
+import { isIn, pause, problemOf, sendRequest } from '../wire/send-request.js';
 
 /** How bringing a payment ended. */
 export type Brought =

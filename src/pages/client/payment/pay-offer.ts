@@ -1,8 +1,8 @@
 import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
 import { canEnterWith } from '../enter.js';
+import { toBase64, toHeader } from '../wire/bytes.js';
 import { type Brought, bringPayment } from './bring-payment.js';
-import { toBase64, toHeader } from './bytes.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';
@@ -26,8 +26,18 @@ const RUN_OUT: ReadonlySet<string> = new Set([
   'invalid_exact_svm_transaction_expired',
 ]);
 
-/** Pays an offer with a wallet, from the connection to the answer. Terms that run out meanwhile are renewed once. */
-export async function payOffer(data: PaywallData, offer: PageOffer, wallet: Wallet, say: Say): Promise<Paid> {
+/**
+ * Pays an offer with a wallet, from the connection to the answer. Terms that run out meanwhile are renewed once.
+ * @param hasWaited - whether another tab has paid, or tried to, since its reader asked for this: where that has let this one in as well,
+ *   nothing is paid, and else it is for the reader to say. Default false
+ */
+export async function payOffer(
+  data: PaywallData,
+  offer: PageOffer,
+  wallet: Wallet,
+  say: Say,
+  hasWaited = false,
+): Promise<Paid> {
   const words = { wallet: wallet.name, network: data.networkName, token: offer.token };
   const stop = (text: keyof PaywallStateTexts, more = {}, next: 'again' | 'reload' = 'again'): Paid => {
     say(text, { ...words, ...more });
@@ -42,6 +52,7 @@ export async function payOffer(data: PaywallData, offer: PageOffer, wallet: Wall
     const preparation = await prepare(data.request, offer, account.address);
     if (preparation.status === 'in') return preparation;
     if (preparation.status === 'failed') return stop('notPrepared', { reason: preparation.reason });
+    if (hasWaited) return stop('otherTabDone');
     const { prepared } = preparation;
     if (!isSame(prepared.offer, offer)) return stop('priceChanged', {}, 'reload');
     const { balance, missing } = prepared;
@@ -53,7 +64,7 @@ export async function payOffer(data: PaywallData, offer: PageOffer, wallet: Wall
       say('settling');
       return { status: 'entering', header };
     }
-    const brought = await bring(data, header, say);
+    const brought = await bring(data, header, say, offer.turn);
     if (brought.status === 'in') return { ...brought, header };
     if (brought.status === 'failed') return { status: 'kept', header };
     if (isRenewed || !RUN_OUT.has(brought.code)) return stop('refused', { reason: brought.reason });
@@ -61,8 +72,8 @@ export async function payOffer(data: PaywallData, offer: PageOffer, wallet: Wall
 }
 
 /** Brings a payment that was signed, and keeps it until its outcome is known. */
-export async function bring({ request }: PaywallData, header: string, say: Say): Promise<Brought> {
-  savePayment(request.key, { header, isPaid: false });
+export async function bring({ request }: PaywallData, header: string, say: Say, turn?: string): Promise<Brought> {
+  savePayment(request.key, { header, isPaid: false, turn });
   say('settling');
   const brought = await bringPayment(request, header, say);
   if (brought.status === 'in') savePayment(request.key, { header, isPaid: true });

@@ -1,6 +1,6 @@
 import type { PageOffer, PageRequest } from '../../paywall/paywall-data.js';
-import { fromBase64, toHeader } from './bytes.js';
-import { isIn, problemOf, sendRequest } from './send-request.js';
+import { fromBase64, toHeader } from '../wire/bytes.js';
+import { isIn, problemOf, sendRequest } from '../wire/send-request.js';
 
 /** A payment that the server has prepared for a wallet. */
 export interface PaymentToSign {

@@ -4,6 +4,8 @@ export interface SavedPayment {
   readonly header: string;
   /** Whether the server has said that it is paid. */
   readonly isPaid: boolean;
+  /** Name of the offer's turn, see `PageOffer`. */
+  readonly turn?: string | undefined;
   /** How often this page was left for what was bought without getting there, as far as is known. */
   readonly entries?: number;
 }

@@ -1,7 +1,7 @@
 import type { PageSignIn, PaywallData } from '../../paywall/paywall-data.js';
-import { toBase58, toHeader } from './bytes.js';
+import { toBase58, toHeader } from '../wire/bytes.js';
+import { problemOf, sendRequest } from '../wire/send-request.js';
 import type { Say } from './pay-offer.js';
-import { problemOf, sendRequest } from './send-request.js';
 import { connect, type Wallet } from './wallets.js';
 
 /** A challenge that is about to run out is asked for anew before somebody reads it in a wallet. */

@@ -7,6 +7,8 @@ export const SERVICE_DE: ServiceTexts = {
   home: 'Start',
   marketplace: 'Marktplatz',
   docs: 'API',
+  notFound: 'Hier ist nichts',
+  notFoundNote: 'Vielleicht ist die Adresse falsch geschrieben, oder was hier stand, ist fort.',
   forPrograms: 'Programme bekommen unter diesen Adressen JSON.',
 
   tagline: 'Seiten und APIs, auf Solana bezahlt',

@@ -7,6 +7,8 @@ export const SERVICE_EN: ServiceTexts = {
   home: 'Home',
   marketplace: 'Marketplace',
   docs: 'API',
+  notFound: 'There is nothing here',
+  notFoundNote: 'The address may be mistyped, or what stood here is gone.',
   forPrograms: 'Programs get JSON at these addresses.',
 
   tagline: 'Pages and APIs, paid for on Solana',

@@ -7,6 +7,8 @@ export const SERVICE_ES: ServiceTexts = {
   home: 'Inicio',
   marketplace: 'Mercado',
   docs: 'API',
+  notFound: 'Aquí no hay nada',
+  notFoundNote: 'Puede que la dirección esté mal escrita, o que lo que había aquí ya no esté.',
   forPrograms: 'Los programas reciben JSON en estas direcciones.',
 
   tagline: 'Páginas y API que se pagan en Solana',

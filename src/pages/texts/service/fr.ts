@@ -7,6 +7,8 @@ export const SERVICE_FR: ServiceTexts = {
   home: 'Accueil',
   marketplace: 'Place de marché',
   docs: 'API',
+  notFound: 'Il n’y a rien ici',
+  notFoundNote: 'L’adresse est peut-être mal écrite, ou ce qui était ici n’y est plus.',
   forPrograms: 'Les programmes reçoivent du JSON à ces adresses.',
 
   tagline: 'Des pages et des API payées sur Solana',

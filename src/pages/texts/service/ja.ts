@@ -7,6 +7,8 @@ export const SERVICE_JA: ServiceTexts = {
   home: 'ホーム',
   marketplace: 'マーケット',
   docs: 'API',
+  notFound: 'ここには何もありません',
+  notFoundNote: 'アドレスが間違っているか、ここにあったものがなくなった可能性があります。',
   forPrograms: 'プログラムはこれらのアドレスで JSON を受け取ります。',
 
   tagline: 'Solana で支払うページと API',

@@ -6,6 +6,8 @@ export interface ServiceTexts {
   readonly home: string;
   readonly marketplace: string;
   readonly docs: string;
+  readonly notFound: string;
+  readonly notFoundNote: string;
   readonly forPrograms: string;
 
   readonly tagline: string;

@@ -7,6 +7,8 @@ export const SERVICE_ZH: ServiceTexts = {
   home: '首页',
   marketplace: '市场',
   docs: 'API',
+  notFound: '这里什么也没有',
+  notFoundNote: '地址可能有误，或者原来的内容已不在。',
   forPrograms: '程序在这些地址得到 JSON。',
 
   tagline: '用 Solana 付费的网页和 API',

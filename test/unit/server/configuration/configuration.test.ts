@@ -99,6 +99,10 @@ test('everything set', () => {
     QUOTA_KEYS: '6',
     QUOTA_WEBHOOKS: '0',
     QUOTA_PROJECT_BYTES: '2048',
+    PAGE_NAME: 'The Magazine',
+    PAGE_LOGO: '/logo.svg',
+    PAGE_COLOURS: 'accent=#0a6b4f, on-accent = #FFFFFF',
+    PAGE_COLOURS_DARK: 'accent=#7fe0bd',
   });
   expect(configuration).toEqual({
     host: '::1',
@@ -114,6 +118,11 @@ test('everything set', () => {
     payTo: demoWallet(1).publicKey.toBase58(),
     jwtSecret: SECRET,
     tiers,
+    page: {
+      name: 'The Magazine',
+      logo: '/logo.svg',
+      colours: { light: { accent: '#0a6b4f', 'on-accent': '#FFFFFF' }, dark: { accent: '#7fe0bd' } },
+    },
     tokens: [CLUB],
     rateLimitScale: 2.5,
     logLevel: 'warn',
@@ -128,6 +137,13 @@ test('everything set', () => {
     owners: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
   });
 });
+
+test.each(['colour=#ffffff', 'accent', 'accent=#fff', 'accent=#ffffff,accent=#000000', '__proto__=#ffffff', '='])(
+  '%j gives no colours of pages',
+  (text) => {
+    expect(faultsOf({ PAGE_COLOURS: text })).toContain('PAGE_COLOURS must be a list such as');
+  },
+);
 
 test.each(['https://shop.example/', 'shop.example', '*, https://shop.example', 'https://a.example,,'])(
   'of origins, %j is no list',
@@ -159,6 +175,10 @@ test('every fault is told at once, by the name of its variable', () => {
     OPERATORS: 'me',
     GATEWAY_OWNERS: 'everybody',
     QUOTA_PROJECT_BYTES: '100',
+    PAGE_NAME: 'n'.repeat(101),
+    PAGE_LOGO: 'https://elsewhere.example/logo.svg',
+    PAGE_COLOURS: 'accent=green',
+    PAGE_COLOURS_DARK: 'accent=#7fe0bd,',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
   for (const name of [
@@ -175,6 +195,10 @@ test('every fault is told at once, by the name of its variable', () => {
     'OPERATORS',
     'GATEWAY_OWNERS',
     'QUOTA_PROJECT_BYTES',
+    'PAGE_NAME',
+    'PAGE_LOGO',
+    'PAGE_COLOURS',
+    'PAGE_COLOURS_DARK',
   ]) {
     expect(told).toContain(`${name} must be `);
   }

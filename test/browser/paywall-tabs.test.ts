@@ -1,0 +1,96 @@
+import { EventEmitter, once } from 'node:events';
+import type { Page } from 'playwright-core';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
+import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
+
+const PAY = 'text=Pay 0.5 USDC with Test Wallet';
+const WAITS = '#status:has-text("Another tab is paying")';
+
+(HAS_BROWSER ? describe : describe.skip)(`two tabs of one browser, in Chromium${WHY_NOT}`, () => {
+  const stand = usePaywallStand();
+
+  /** Serves two pages, and opens each in a tab; the wallet signs when it is told to. */
+  async function openTabs(paths: readonly [string, string], more: object) {
+    const owner = new EventEmitter();
+    const asked = once(owner, 'asked');
+    const signs = once(owner, 'sign');
+    signs.catch(() => undefined);
+    const wallet = await stand.wallet({
+      onSign() {
+        owner.emit('asked');
+        return signs;
+      },
+    });
+    const { facilitator, fixture } = stand;
+    const url = await fixture.serve((app) => {
+      const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.50', ...more });
+      app.get(['/one', '/two'], gate, (_req, res) => void res.type('html').send(ESSAY));
+    });
+    const first = stand.page();
+    const second = await stand.context().newPage();
+    await first.goto(url + paths[0]);
+    await second.goto(url + paths[1]);
+    const decline = () => owner.emit('error', new Error('declined'));
+    return { first, second, wallet, asked, sign: () => owner.emit('sign'), decline };
+  }
+
+  const read = (page: Page) => page.waitForSelector('#text');
+
+  test.each([
+    ['of one page', ['/one', '/one'], { pass: { for: '24h', cookie: true } }],
+    ['of one page with two queries', ['/one?a=1', '/one?a=2'], { pass: { uses: 9, cookie: true } }],
+    ['of two pages of a group', ['/one', '/two'], { pass: { for: '24h', group: 'all', cookie: true } }],
+    ['with the money first', ['/one', '/one'], { pass: { for: '24h', cookie: true }, settle: 'before' }],
+  ] as const)('sign one payment for a pass that covers both: %s', async (_what, paths, more) => {
+    const { first, second, wallet, asked, sign } = await openTabs(paths, more);
+    await first.click(PAY);
+    await asked;
+    await second.click(PAY);
+    await second.waitForSelector(WAITS);
+    sign();
+    await Promise.all([read(first), read(second)]);
+    expect([wallet.signed(), stand.settled(), stand.faults]).toEqual([1, 1, []]);
+  });
+
+  test('sign no second payment for a single request without asking, and each can pay for its own', async () => {
+    const { first, second, wallet, asked, sign } = await openTabs(['/one', '/one'], {});
+    await first.click(PAY);
+    await asked;
+    await second.click(PAY);
+    await second.waitForSelector(WAITS);
+    sign();
+    await read(first);
+    await second.waitForSelector('#status:has-text("The other tab is done")');
+    expect(wallet.signed()).toBe(1);
+    await second.click('text=Try again');
+    await read(second);
+    expect([wallet.signed(), stand.settled()]).toEqual([2, 2]);
+  });
+
+  test('do not wait for one that was declined, or closed', async () => {
+    const { first, second, wallet, asked, decline } = await openTabs(['/one', '/one'], {});
+    await first.click(PAY);
+    await asked;
+    await second.click(PAY);
+    await second.waitForSelector(WAITS);
+    await first.close();
+    await second.waitForSelector('#status:has-text("The other tab is done")');
+    decline();
+    await second.click('text=Try again');
+    await second.waitForSelector('#status:has-text("did not sign")');
+    expect([wallet.signed(), stand.settled()]).toEqual([0, 0]);
+  });
+
+  test('pay at once where the browser has no locks', async () => {
+    await stand.context().addInitScript("Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })");
+    const { first, second, wallet, asked, sign } = await openTabs(['/one', '/two'], { pass: { uses: 3 } });
+    await first.click(PAY);
+    await asked;
+    sign();
+    await read(first);
+    await second.click(PAY);
+    await read(second);
+    expect([wallet.signed(), stand.settled()]).toEqual([2, 2]);
+  });
+});
