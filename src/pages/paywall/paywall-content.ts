@@ -58,7 +58,8 @@ export function paywallDataOf(content: PaywallContent): PaywallData {
   };
 }
 
-function pageOffer(
+/** What the script is told of an offer. */
+export function pageOffer(
   { asset, amount, price, token, bought }: ShownOffer,
   { request, resource }: Pick<PaywallContent, 'request' | 'resource'>,
 ): PageOffer {
