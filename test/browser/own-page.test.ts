@@ -92,6 +92,7 @@ const PAY = 'Pay 0.5 USDC with Test Wallet';
 
   test.each<[string, unknown, RegExp]>([
     ['throws', () => Promise.reject(new Error('no template')), /"page.render" threw: Error: no template/],
+    ['never answers', () => new Promise(() => {}), /"page.render" threw: Error: no page within 5 seconds/],
     ['answers nothing', () => undefined, /"page.render" must answer HTML/],
     ['answers no text', () => 7, /must answer HTML/],
     ['answers too much', () => 'x'.repeat(1_000_001), /must answer HTML/],

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { firstFault } from '../../lib/parsed.js';
@@ -23,6 +24,9 @@ const ownPage = z.union(
   EITHER,
 );
 
+/** So long a reader waits for it. */
+const PATIENCE_SECONDS = 5;
+
 /** The page that a seller's own function writes; the built-in one, and a warning, where it writes none. */
 export async function renderOwnPage(
   render: RenderPaywall,
@@ -31,13 +35,25 @@ export async function renderOwnPage(
 ): Promise<RenderedPage> {
   const pieces = paywallPieces(content);
   try {
-    const made = ownPage.safeParse(await render(ownPageTerms(content, pieces), req));
+    const made = ownPage.safeParse(await inTime(render(ownPageTerms(content, pieces), req)));
     if (made.success) return { html: made.data.html, headers: { ...pieces.headers, ...policyOf(made.data) } };
     warn(`must answer ${firstFault(made.error.issues)}`);
   } catch (error) {
     warn(`threw: ${String(error)}`);
   }
   return paywallPage(content);
+}
+
+async function inTime(rendering: ReturnType<RenderPaywall>): Promise<unknown> {
+  const over = new AbortController();
+  const late = pause(PATIENCE_SECONDS * 1_000, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`no page within ${PATIENCE_SECONDS} seconds`);
+  });
+  try {
+    return await Promise.race([rendering, late]);
+  } finally {
+    over.abort();
+  }
 }
 
 function policyOf(page: z.output<typeof ownPage>): Readonly<Record<string, string>> {
