@@ -53,7 +53,10 @@ describe('a request that fails in a process that dies', () => {
 
   /** Nothing that it does to payments arrives any more from then on. */
   function dying(own: (real: Passes) => Partial<Passes>): Facilitator {
-    const ledger = ledgerWith(storage.ledger, { served: never, keep: never, extend: never });
+    const ledger = ledgerWith(storage.ledger, {
+      ...{ served: never, keep: never, extend: never },
+      interrupted: async () => [],
+    });
     const real = fixture.facilitatorWith({ storage: { ...storage, ledger }, leaseMs: LEASE_MS });
     const passes = { ...real.passes, ...own(real.passes) };
     return { ...real, passes };
