@@ -11,6 +11,8 @@ export interface FreeingParts {
   readonly ledger: Pick<Ledger, 'newLease' | 'interrupted' | 'claim' | 'extend' | 'keep' | 'runAgain' | 'served'>;
   readonly leases: Pick<Leases, 'leaseMs' | 'holds'>;
   readonly passes: Pick<PassStore, 'findByPayment' | 'taken' | 'giveBack'>;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** While nothing was left half done, that is one look into an index. */
@@ -19,39 +21,43 @@ const LOOK_EVERY_MS = 3_000;
 const BATCH = 100;
 /** What later looks find again of the time before the last one, which no clock of another instance is off by. */
 const OVERLAP_MS = 600_000;
+/** In so much of a lease whoever lives has said so, or has written down what could not be written in an outage of the store. */
+const SIGN_OF_LIFE = 1 / 4;
 
 /**
  * Makes the function that looks after payments which have landed and whose process died in the run of their request. What such a run
  * has taken of the pass or the credit of its payment is free again, for the token and the wallet, and not only for the payment
- * itself. Everything happens under a lease of the payment, so that it is run by nobody meanwhile. Several instances share the work.
+ * itself. It has to be seen twice, a few seconds apart. Everything happens under a lease of the payment, so that it is run by nobody
+ * meanwhile. Several instances share the work.
  * @returns rejects with `store_unavailable`; what was not done is found again
  */
 export function createFreeing(parts: FreeingParts): () => Promise<void> {
-  const { ledger, network } = parts;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  const { ledger, network, leases, now } = parts;
+  const restMs = leases.leaseMs * SIGN_OF_LIFE;
+  let lookedAt: number | undefined;
+  let seen: ReadonlyMap<string, number> = new Map();
   return async () => {
-    const began = performance.now();
-    const endedWithinMs = Math.min(began - lookedAt + OVERLAP_MS, Number.MAX_SAFE_INTEGER);
-    for (let found = BATCH, freed = BATCH; found === BATCH && freed > 0; ) {
-      const records = await ledger.interrupted({ network, endedWithinMs: Math.ceil(endedWithinMs), limit: BATCH });
-      found = records.length;
-      freed = (await Promise.all(records.map((it) => letGo(parts, it)))).filter(Boolean).length;
-    }
-    lookedAt = began;
+    const time = now();
+    const sinceMs = lookedAt === undefined ? Number.MAX_SAFE_INTEGER : Math.max(time - lookedAt, 0) + OVERLAP_MS;
+    const found = await ledger.interrupted({ network, endedWithinMs: sinceMs, limit: BATCH });
+    seen = new Map(found.map(({ id }) => [id, seen.get(id) ?? time]));
+    await Promise.all(found.filter(({ id }) => time - (seen.get(id) ?? time) >= restMs).map((it) => letGo(parts, it)));
+    // What is behind the first batch may be from long ago.
+    if (found.length < BATCH) lookedAt = time;
   };
 }
 
-/** False where somebody has it, or had it meanwhile. Where this rejects the lease ends by itself, and the payment is found again. */
-async function letGo({ ledger, leases, passes }: FreeingParts, left: PaymentRecord): Promise<boolean> {
+/** Lets a payment go that nobody else has taken. Where this rejects the lease ends by itself, and the payment is found again. */
+async function letGo({ ledger, leases, passes }: FreeingParts, left: PaymentRecord): Promise<void> {
   const { id } = left;
   const { leaseMs } = leases;
   // A clock that has jumped ahead ends no run of this process.
-  if (leases.holds(id)) return false;
+  if (leases.holds(id)) return;
   const lease = ledger.newLease();
   const claimed = await ledger.claim({ ...left, lease, leaseMs });
-  if (claimed.status !== 'won') return false;
+  if (claimed.status !== 'won') return;
   const mayRunAgain = await isFreed({ ledger, leases, passes }, claimed.record, lease);
-  return mayRunAgain ? ledger.keep(id, lease) : ledger.served(id, lease);
+  await (mayRunAgain ? ledger.keep(id, lease) : ledger.served(id, lease));
 }
 
 /** Whether the payment stays good for its request. Once that was run often enough, what it has taken is its token's. */
