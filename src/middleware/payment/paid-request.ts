@@ -156,6 +156,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
   const end = await buffered.ended;
   try {
     if (end.why !== 'ended' || !(await isCharged(paid))) {
+      // What had landed before is left to its payer again; by an address others could spend it.
+      if (claim.receipt !== undefined && !paid.isByAddress) await paid.makeGood();
       await giveBack(paid);
       return buffered.send(() => sendUncharged(paid, end));
     }
