@@ -15,6 +15,7 @@ import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
+import { startFreeing } from './recovery/interrupted.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
 import { type PaymentNeed, readTarget } from './setup/setup-target.js';
@@ -59,6 +60,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   };
   const closing = new AbortController();
   const stopTelling = tellPassEnds(parts, storage !== undefined);
+  const stopFreeing = storage && startFreeing(parts, parts.onFault);
   return Object.freeze({
     closing: closing.signal,
     x402Client: x402Client(core, network),
@@ -83,7 +85,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     async close() {
       closing.abort();
       setup.close();
-      await stopTelling();
+      await Promise.all([stopTelling(), stopFreeing?.()]);
       parts.leases.close();
       await backend.close();
       await ledger.close();

@@ -5,6 +5,7 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
+  type InterruptedQuery,
   type LandedMoney,
   type Ledger,
   MAX_RERUNS,
@@ -19,6 +20,7 @@ import { newClaim, TERMS } from './ledger-samples.js';
 
 const LEASE_MS = 1_000;
 const REST_MS = 700;
+const EVER_MS = Number.MAX_SAFE_INTEGER;
 const SENT: Broadcast = { signature: '5'.repeat(88), lastValidBlockHeight: 900 };
 const LOST = {
   expired: { state: 'expired', reason: 'invalid_exact_svm_transaction_expired' },
@@ -46,6 +48,7 @@ const anEvent = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: kind('forget', 'keep', 'served', 'extend'), ...held }) },
   { weight: 9, arbitrary: fc.record({ kind: kind('runAgain'), ...held }) },
   { weight: 5, arbitrary: fc.record({ kind: kind('takeUnresolved') }) },
+  { weight: 4, arbitrary: fc.record({ kind: kind('interrupted'), endedWithinMs: fc.constantFrom(LEASE_MS, EVER_MS) }) },
   { weight: 2, arbitrary: fc.record({ kind: kind('attachAttempt'), payment: held.payment }) },
   { weight: 5, arbitrary: fc.record({ kind: kind('advance'), by: fc.constantFrom(1, 500, REST_MS, LEASE_MS) }) },
 );
@@ -97,8 +100,10 @@ interface History {
 async function askFor(of: Verbs, event: Exclude<Event, { kind: 'advance' }>, { name, requestId }: History) {
   const network = `solana-${name}` as NetworkId;
   if (event.kind === 'takeUnresolved') {
-    const taken = await of.takeUnresolved({ network, restMs: REST_MS, limit: 10 });
-    return [...taken].sort((one, other) => (one.id < other.id ? -1 : 1));
+    return byId(await of.takeUnresolved({ network, restMs: REST_MS, limit: 10 }));
+  }
+  if (event.kind === 'interrupted') {
+    return byId(await of.interrupted({ network, endedWithinMs: event.endedWithinMs, limit: 10 }));
   }
   const id = idOf(name, event.payment);
   if (event.kind === 'attachAttempt') return of.attachAttempt(requestId, id);
@@ -123,6 +128,10 @@ async function askFor(of: Verbs, event: Exclude<Event, { kind: 'advance' }>, { n
     default:
       return of[event.kind](id, lease);
   }
+}
+
+function byId(records: readonly PaymentRecord[]): readonly PaymentRecord[] {
+  return [...records].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 const landedIn = (slot: number): LandedMoney => ({ slot, signature: String(slot).repeat(88) });
@@ -237,6 +246,13 @@ class LedgerModel implements Verbs {
       this.#payments.set(record.id, { record, holder: undefined, until: this.#now() + restMs });
     }
     return due.map(({ record }) => record);
+  }
+
+  async interrupted({ endedWithinMs }: InterruptedQuery): Promise<readonly PaymentRecord[]> {
+    const isOver = (until: number) => until <= this.#now() && until > this.#now() - endedWithinMs;
+    return [...this.#payments.values()]
+      .filter(({ record, holder, until }) => record.state === 'confirmed' && holder !== undefined && isOver(until))
+      .map(({ record }) => record);
   }
 
   async attachAttempt(_requestId: string, id: string): Promise<string> {

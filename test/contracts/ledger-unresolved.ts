@@ -160,3 +160,72 @@ export function unresolvedPaymentsContract(
     });
   });
 }
+
+/** What every ledger must do for payments that have landed and whose process died in the run of their request. */
+export function interruptedPaymentsContract(
+  ledgerOf: () => Ledger,
+  advance: (milliseconds: number) => Promise<void>,
+): void {
+  describe('payments that have landed and whose holder is gone', () => {
+    let network: NetworkId;
+    let tests = 0;
+    beforeEach(() => {
+      tests += 1;
+      network = `solana-broken-off-${Date.now()}-${tests}` as NetworkId;
+    });
+
+    async function landed(): Promise<ClaimRequest> {
+      const claim = newClaim({ terms: { ...TERMS, network } });
+      await ledgerOf().claim(claim);
+      await ledgerOf().recordOutcome(claim.id, claim.lease, CONFIRMED);
+      return claim;
+    }
+
+    async function found({ limit = 100, endedWithinMs = Number.MAX_SAFE_INTEGER } = {}): Promise<readonly string[]> {
+      const records = await ledgerOf().interrupted({ network, endedWithinMs, limit });
+      return records.map(({ id }) => id);
+    }
+
+    test('are found as they are once their lease is over, as often as they are looked for', async () => {
+      const { id } = await landed();
+      await advance(LEASE_MS - 1);
+      expect(await found()).toEqual([]);
+      await advance(1);
+      const record = await ledgerOf().find(id);
+      const look = { network, endedWithinMs: 1, limit: 1 };
+      expect([await ledgerOf().interrupted(look), await ledgerOf().interrupted(look)]).toEqual([[record], [record]]);
+    });
+
+    test('are not those that are held, were given back, or are over', async () => {
+      const ledger = ledgerOf();
+      const [alive, kept, served, claimed] = [await landed(), await landed(), await landed(), await landed()];
+      await ledger.keep(kept.id, kept.lease);
+      await ledger.served(served.id, served.lease);
+      await advance(LEASE_MS);
+      await ledger.extend(alive.id, alive.lease, LEASE_MS);
+      const heir = rivalOf(claimed);
+      await ledger.claim(heir);
+      expect(await found()).toEqual([]);
+      await advance(LEASE_MS);
+      expect((await found()).toSorted()).toEqual([alive.id, claimed.id].toSorted());
+      await ledger.keep(heir.id, heir.lease);
+      expect(await found()).toEqual([alive.id]);
+    });
+
+    test('are found within the time that is asked for, the oldest lease first', async () => {
+      const first = await landed();
+      await advance(10);
+      const second = await landed();
+      await advance(LEASE_MS);
+      expect(await found()).toEqual([first.id, second.id]);
+      expect([await found({ endedWithinMs: 10 }), await found({ limit: 1 })]).toEqual([[second.id], [first.id]]);
+    });
+
+    test('are those of one network only', async () => {
+      await landed();
+      await advance(LEASE_MS);
+      network = 'solana-testnet';
+      expect(await found({ endedWithinMs: 1 })).toEqual([]);
+    });
+  });
+}

@@ -9,7 +9,7 @@ import { ledgerModelContract } from './ledger-model.js';
 import { paymentRequestsContract } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 import { paymentStatesContract } from './ledger-states.js';
-import { unresolvedPaymentsContract } from './ledger-unresolved.js';
+import { interruptedPaymentsContract, unresolvedPaymentsContract } from './ledger-unresolved.js';
 
 /** A ledger under test, and a way to let its time pass. */
 export interface LedgerUnderTest {
@@ -402,6 +402,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
     paymentStatesContract(() => fixture);
     ledgerModelContract(() => fixture, histories);
     unresolvedPaymentsContract(() => ledger, advance);
+    interruptedPaymentsContract(() => ledger, advance);
     paymentRequestsContract(() => ledger, advance);
   });
 }

@@ -117,6 +117,17 @@ export function passesContract(name: string, open: () => Promise<PassesUnderTest
       expect(results.map((it) => (it.ok ? it.left : it.fault))).toEqual([2n, 1n, 1n, 0n, 'used_up', 0n]);
     });
 
+    test('tell what a request has taken until it was given back', async () => {
+      const { id, paymentId } = await passes.open(newPass());
+      const once = request(id, { amount: 2n });
+      await passes.debit(once);
+      const told = () => Promise.all([paymentId, once.requestId, 'none'].map((it) => fixture.others.taken(id, it)));
+      expect(await told()).toEqual([1n, 2n, undefined]);
+      await passes.adjust({ ...once, amount: 3n });
+      await passes.giveBack(id, paymentId);
+      expect([await told(), await passes.taken('none', paymentId)]).toEqual([[undefined, 3n, undefined], undefined]);
+    });
+
     test('have what the paid request took as its debit, which is given back once and can be taken again', async () => {
       const { id, paymentId } = await passes.open(newPass());
       expect(await passes.debit(request(id, { requestId: paymentId }))).toEqual({

@@ -56,13 +56,21 @@ export async function takeAgain(
   priceNow: (mint: string) => Promise<bigint | undefined>,
 ): Promise<TakenAgain> {
   const pass = await passes.findByPayment(id);
-  const paid = buys === undefined ? terms.amount : takenByPayment(buys);
+  const paid = paidForRequest({ terms, buys });
   if (pass?.left === undefined || paid === undefined) return 'owed';
   const amount = buys === undefined ? least(paid, await priceNow(terms.asset)) : paid;
   const taken = await passes.debit({ passId: pass.id, requestId: id, amount });
   if (!taken.ok) return 'gone';
   if (taken.takenBefore === undefined) return 'taken';
   return taken.takenBefore > paid ? 'charged' : 'owed';
+}
+
+/** What was paid for the request of a payment itself; undefined where nothing is taken for it of what the payment buys. */
+export function paidForRequest({
+  terms,
+  buys,
+}: Pick<Claim, 'terms'> & { readonly buys?: Claim['buys'] | undefined }): bigint | undefined {
+  return buys === undefined ? terms.amount : takenByPayment(buys);
 }
 
 function least(paid: bigint, now: bigint = paid): bigint {

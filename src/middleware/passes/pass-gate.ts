@@ -16,7 +16,7 @@ import { createPassSales, type PassSales } from './sold-passes.js';
 export interface PassGate {
   /** The passes that are sold; undefined where none are. */
   readonly sales: PassSales | undefined;
-  /** Undefined where a request that fails leaves its payment owed. */
+  /** Undefined where what payments have left is neither left nor taken: with `compensate: false`. */
   readonly compensation: Compensation | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface PassOffers {
 
 /**
  * The passes of a gate, for each kind of its callers: all of them are covered by whatever any of them has bought. None where nothing is
- * sold or had for more than one request, and requests that fail leave their payments owed.
+ * sold or had for more than one request, and credit for its price is not taken.
  * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @param route - as a table of routes has it
  * @throws TollhouseError `bad_option` where it is not certain who sells them
@@ -62,16 +62,16 @@ export function createPassGates(
   const salesFor = rules.length === 0 ? undefined : createPassSales(where, options, rules, asks, { written });
   if (salesFor !== undefined) checkGroups(where, facilitator, siteOfSeller(where, options), rules);
   // What is left of a pass is its wallet's, whenever the money is taken today.
-  const isMadeGood = options.compensate && (salesFor !== undefined || options.settle === 'before');
-  if (salesFor === undefined && !isMadeGood) return [];
+  const isLeaving = salesFor !== undefined || options.settle === 'before';
+  if (salesFor === undefined && !options.compensate) return [];
   const partsAt = partsAtSite(options, asks, PASS_VARY);
   return kinds.map(({ sold, termsFor }) => {
     const sales = salesFor?.(sold?.ruleOf ?? (() => undefined));
-    if (!isMadeGood) return { sales, compensation: undefined };
+    if (!options.compensate) return { sales, compensation: undefined };
     const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor, sold, written });
     return {
       sales,
-      compensation: createCompensation({ facilitator, baseUrl, partsAt, prices, sales, paid: asks.paid }),
+      compensation: createCompensation({ facilitator, baseUrl, partsAt, prices, isLeaving, sales, paid: asks.paid }),
     };
   });
 }

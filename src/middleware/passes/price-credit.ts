@@ -43,6 +43,8 @@ export interface CompensationParts {
   readonly baseUrl: string | undefined;
   readonly partsAt: (site: string) => PassParts;
   readonly prices: GatePrices;
+  /** Whether a request that fails leaves its payer credit; else that which was left before is taken, where it is shown. */
+  readonly isLeaving: boolean;
   /** Told that a request has paid by credit for its price. */
   readonly paid: (req: Request, terms: Terms) => void;
   /** Undefined where no passes are sold. */
@@ -59,10 +61,12 @@ const EXPOSED = [PASS_HEADER, REMAINING_HEADER, CREDIT_HEADER];
 
 /** Makes what leaves payers with what they have paid at a gate for requests that fail. */
 export function createCompensation(gate: CompensationParts): Compensation {
-  const { facilitator, prices } = gate;
+  const { facilitator, prices, isLeaving } = gate;
   const { passes } = facilitator;
   return {
     admit(req, res, isPaying) {
+      // Where the price leaves no credit, who has some of earlier shows it: those who do not cost no look at the store.
+      if (!isLeaving && !showsCredit(req)) return undefined;
       const scope = prices.scopeOf(req);
       if (isPaying && req.headers['sign-in-with-x'] === undefined) return undefined;
       if (!isPaying && req.get(PASS_HEADER) !== undefined) return admitByCredit(gate, req, res, isPaying);
@@ -91,19 +95,23 @@ export function createCompensation(gate: CompensationParts): Compensation {
 
 /** The pass of a payment as if its request had taken nothing of it; undefined where it cannot be had. */
 async function wholeAgain(
-  { facilitator: { passes }, prices, baseUrl }: CompensationParts,
+  { facilitator: { passes }, prices, isLeaving, baseUrl }: CompensationParts,
   req: Request,
   claim: FailedClaim,
 ): Promise<KeptPass | undefined> {
   const { buys, terms } = claim;
-  if (buys === undefined) {
+  if (buys === undefined && isLeaving) {
     const place = { site: siteOfGate(baseUrl, terms.payTo), scope: prices.scopeOf(req) };
     return prices.covers(terms) ? givePriceCredit(passes, claim, place) : undefined;
   }
-  const pass = buys.kind === 'until' ? undefined : await passes.findByPayment(claim.id);
+  const pass = buys?.kind === 'until' ? undefined : await passes.findByPayment(claim.id);
   if (pass === undefined) return undefined;
   await passes.giveBack(pass.id, claim.id);
   return passes.find(pass.id);
+}
+
+function showsCredit({ headers }: Request): boolean {
+  return headers[PASS_HEADER.toLowerCase()] !== undefined || headers['sign-in-with-x'] !== undefined;
 }
 
 function notCharged({ buys, terms: { asset: mint, amount } }: FailedClaim, { symbols }: PassParts): PassHeaders {

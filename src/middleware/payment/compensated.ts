@@ -52,6 +52,19 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
   return false;
 }
 
+/**
+ * Whether a response that is kept is given again. Where the process died before it was handed over, what it has cost was given back:
+ * whoever has used that since has had another response for it. Where it is not given, the request is answered here.
+ */
+export async function mayReplay(paid: PaidRequest): Promise<boolean> {
+  const { claim, isByAddress } = paid;
+  const { id, receipt } = claim;
+  if ((await paid.takeAgain()) !== 'gone') return true;
+  await claim.keep();
+  await sendUsed(paid, { id, receipt, isTheirs: !isByAddress, cause: USED });
+  return false;
+}
+
 function warn({ id }: Claim, error: unknown): undefined {
   const reason = error instanceof Error ? error.message : String(error);
   const detail = `the payment ${id} of a request that has failed stays owed, as its payer could not be left with credit: ${reason}`;

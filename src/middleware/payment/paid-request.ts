@@ -15,7 +15,7 @@ import { delivered, isClientGone, limitDelivery } from '../response/response-end
 import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { beforePayment } from './before-payment.js';
-import { mayRunAgain } from './compensated.js';
+import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim } from './decide-claim.js';
 import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
 import { identifierFault } from './identified-payment.js';
@@ -131,6 +131,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     if (isClientGone(res)) return await giveBack(paid);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
+      if (!(await mayReplay(paid))) return;
       const headers = await paid.landedHeaders(claim.receipt);
       await claim.served();
       return sendAgain(paid, stored, headers);
@@ -159,6 +160,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
   const end = await buffered.ended;
   try {
     if (end.why !== 'ended' || !(await isCharged(paid))) {
+      // What had landed before is left to its payer again; by an address others could spend it.
+      if (claim.receipt !== undefined && !paid.isByAddress) await paid.makeGood();
       await giveBack(paid);
       return buffered.send(() => sendUncharged(paid, end));
     }

@@ -63,8 +63,9 @@ export interface RequirePaymentOptions {
   /**
    * With `settle: 'before'`: whether a request that fails once its money has landed leaves its payer with it: the whole amount as
    * credit for the price of this route, or what it took of the pass that was bought. The failed response says so, and the token in
-   * its `Access-Pass`, SIGN-IN-WITH-X of the wallet that paid, and the same payment are good for another request. Default true;
-   * false: the same payment may come again for the same request, three times in all.
+   * its `Access-Pass`, SIGN-IN-WITH-X of the wallet that paid, and the same payment are good for another request. With
+   * `settle: 'after'`: whether credit that was left before is taken where it is shown. Default true; false: neither, and the same
+   * payment may come again for the same request, three times in all.
    */
   readonly compensate?: boolean;
   /** How far the payment must have come on the chain. Default `confirmed`; `processed` is faster and can still be undone. */

@@ -114,6 +114,14 @@ export const LEDGER = {
         order by lease_ends limit $4)
       returning ${PAYMENT}`,
   },
+  /** What is owed and held by nobody has no lease, however long ago its last one ended. */
+  interrupted: {
+    name: 'tollhouse_interrupted',
+    text: `select ${PAYMENT} from tollhouse_payment
+      where finished_at is null and state = 'confirmed' and lease_ends <= $2 and lease_ends > $3 and network = $1
+        and lease is not null
+      order by lease_ends limit $4`,
+  },
   openPurchases: {
     name: 'tollhouse_open_purchases',
     text: `select ${PAYMENT} from tollhouse_payment

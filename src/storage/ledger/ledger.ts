@@ -42,6 +42,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
  *
  * Three methods stand beside the tables: `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is
  * `broadcast` when its lease is over, and `attachAttempt` forgets what was only `claimed` for the same request when its is.
+ * `interrupted` changes nothing: what it finds is claimed like any other.
  *
  * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
  * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
@@ -123,6 +124,12 @@ export interface UnresolvedQuery {
   readonly limit: number;
 }
 
+/** Which payments are looked after whose runs have broken off. */
+export interface InterruptedQuery extends Omit<UnresolvedQuery, 'restMs'> {
+  /** Those whose lease ended within so many milliseconds. Who looks again and again need not find all that are owed. */
+  readonly endedWithinMs: number;
+}
+
 /** Money that landed before its payment was heard of, and the events that tell of it. */
 export interface LandedMoney {
   readonly slot: number;
@@ -176,6 +183,8 @@ export interface Ledger extends PaymentRequestLedger {
    * can claim them meanwhile, but of several processes that ask, one gets each.
    */
   takeUnresolved(query: UnresolvedQuery): Promise<readonly PaymentRecord[]>;
+  /** Payments that are `confirmed`, whose last lease is over and was not given back: the holder is gone. The oldest lease first. */
+  interrupted(query: InterruptedQuery): Promise<readonly PaymentRecord[]>;
   /** Payments of a wallet that buy passes, were sent, and whose outcome is not written down; at most a hundred. */
   openPurchases(payer: string): Promise<readonly PaymentRecord[]>;
   /** A payment by its id. */

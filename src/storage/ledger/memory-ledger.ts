@@ -8,6 +8,7 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
+  type InterruptedQuery,
   type LandedMoney,
   type Ledger,
   MAX_RERUNS,
@@ -196,6 +197,18 @@ class MemoryLedger implements Ledger {
       entry.leaseEnds = time + restMs;
     }
     return taken.map(({ record }) => record);
+  }
+
+  async interrupted({ network, endedWithinMs, limit }: InterruptedQuery): Promise<readonly PaymentRecord[]> {
+    const time = this.#now();
+    return [...this.#open.values()]
+      .filter(({ lease, record: { state, terms } }) => {
+        return lease !== undefined && state === 'confirmed' && terms.network === network;
+      })
+      .filter(({ leaseEnds }) => leaseEnds <= time && leaseEnds > time - endedWithinMs)
+      .sort((one, other) => one.leaseEnds - other.leaseEnds)
+      .slice(0, limit)
+      .map(({ record }) => record);
   }
 
   async openPurchases(payer: string): Promise<readonly PaymentRecord[]> {

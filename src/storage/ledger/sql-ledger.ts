@@ -7,6 +7,8 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
+  type InterruptedQuery,
+  type Ledger,
   MAX_RERUNS,
   type Outcome,
   type UnresolvedQuery,
@@ -74,14 +76,28 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     served: (id, lease) => change(LEDGER.served, id, lease, now()),
     runAgain: (id, lease) => change(LEDGER.runAgain, id, lease, MAX_RERUNS),
     extend: (id, lease, leaseMs) => change(LEDGER.extend, id, lease, now() + leaseMs),
+    ...leftPayments(database, now),
+    find: async (id) => firstOf(await database.query(LEDGER.find, id), toPayment),
+    ...sqlPaymentRequests(database, now),
+    close: async () => {},
+  };
+}
+
+/** What is found of payments that nobody is at work on. */
+function leftPayments(
+  database: SqlDatabase,
+  now: () => number,
+): Pick<Ledger, 'takeUnresolved' | 'interrupted' | 'openPurchases'> {
+  return {
     async takeUnresolved({ network, restMs, limit }: UnresolvedQuery) {
       const time = now();
       return (await database.query(LEDGER.takeUnresolved, network, time, time + restMs, limit)).map(toPayment);
     },
+    async interrupted({ network, endedWithinMs, limit }: InterruptedQuery) {
+      const time = now();
+      return (await database.query(LEDGER.interrupted, network, time, time - endedWithinMs, limit)).map(toPayment);
+    },
     openPurchases: async (payer) => (await database.query(LEDGER.openPurchases, payer)).map(toPayment),
-    find: async (id) => firstOf(await database.query(LEDGER.find, id), toPayment),
-    ...sqlPaymentRequests(database, now),
-    close: async () => {},
   };
 }
 

@@ -151,6 +151,10 @@ class MemoryPassStore implements PassStore {
     return { ok: true, left: entry.left };
   }
 
+  async taken(passId: string, requestId: string): Promise<bigint | undefined> {
+    return this.#debits.get(`${passId} ${requestId}`);
+  }
+
   async giveBack(passId: string, requestId: string): Promise<boolean> {
     const key = `${passId} ${requestId}`;
     const amount = this.#debits.get(key);

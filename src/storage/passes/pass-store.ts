@@ -122,6 +122,8 @@ export interface PassStore {
    * what is less is given back, whatever became of the pass, and what is more is taken as {@link debit} takes it, all or nothing.
    */
   adjust(adjustment: Adjustment): Promise<AdjustResult>;
+  /** What a request has taken, and was not given back; undefined where that is nothing. */
+  taken(passId: string, requestId: string): Promise<bigint | undefined>;
   /** Gives back what a request has taken; false where it has taken nothing, or was given it back. */
   giveBack(passId: string, requestId: string): Promise<boolean>;
   /** A pass by its id. */

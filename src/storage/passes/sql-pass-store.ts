@@ -118,7 +118,7 @@ function passDebits(
   database: SqlDatabase,
   { find }: PassReads,
   now: () => number,
-): Pick<PassStore, 'debit' | 'adjust' | 'giveBack'> {
+): Pick<PassStore, 'debit' | 'adjust' | 'taken' | 'giveBack'> {
   /** Those who come in the same turn are one commit of SQLite by themselves. */
   async function takeOne({ passId, requestId, amount, serial }: Debit): Promise<bigint | undefined> {
     const time = now();
@@ -129,11 +129,16 @@ function passDebits(
     return row === undefined ? undefined : BigInt(String(row.remaining));
   }
 
+  async function taken(passId: string, requestId: string): Promise<bigint | undefined> {
+    const [row] = await database.query(PASSES.wasDebited, passId, requestId);
+    return row === undefined ? undefined : BigInt(String(row.amount));
+  }
+
   async function whyNot({ passId, requestId, serial }: Debit): Promise<DebitResult> {
     const pass = await find(passId);
     if (pass?.left === undefined) return { ok: false, fault: 'unknown' };
-    const [before] = await database.query(PASSES.wasDebited, passId, requestId);
-    if (before !== undefined) return { ok: true, left: pass.left, takenBefore: BigInt(String(before.amount)) };
+    const takenBefore = await taken(passId, requestId);
+    if (takenBefore !== undefined) return { ok: true, left: pass.left, takenBefore };
     if (serial !== undefined && serial !== pass.serial) return { ok: false, fault: 'revoked' };
     return { ok: false, fault: pass.over ?? 'used_up' };
   }
@@ -150,10 +155,10 @@ function passDebits(
       const guard: Step = [PASSES.adjust, ...of, whole, now()];
       const [row] = await database.batchIf(guard, [[PASSES.setDebit, ...of, whole]], [[PASSES.lock, passId]]);
       if (row !== undefined) return { ok: true, left: BigInt(String(row.remaining)) };
-      const [before] = await database.query(PASSES.wasDebited, ...of);
-      const pass = before && (await find(passId));
+      const pass = (await taken(...of)) === undefined ? undefined : await find(passId);
       return { ok: false, fault: pass === undefined ? 'unknown' : (pass.over ?? 'used_up') };
     },
+    taken,
     async giveBack(passId, requestId) {
       const [, given = []] = await database.batch([
         [PASSES.lock, passId],

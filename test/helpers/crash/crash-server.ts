@@ -81,6 +81,11 @@ app.get('/metered/:what', metered, async (req, res) => {
 app.get('/failing/:what', requirePayment({ ...gated, settle: 'before' }), (_req, res) => {
   res.status(503).send('not now');
 });
+app.get('/again/:what', requirePayment({ ...gated, settle: 'before' }), async (req, res) => {
+  await passOn('run', req.path);
+  if (req.get('x-fail') !== undefined) return void res.status(503).send('not now');
+  res.send('paid');
+});
 app.post('/refund/:payment', async (req, res) => {
   res.json(await facilitator.refund(req.params.payment));
 });

@@ -146,11 +146,11 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
   });
 
   test.each([
-    ['/paid', 'payment-signature, x-payment, accept-language'],
+    ['/paid', 'payment-signature, x-payment, access-pass, sign-in-with-x, authorization, accept-language'],
     ['/first', 'payment-signature, x-payment, access-pass, sign-in-with-x, authorization, accept-language'],
     ['/club', 'authorization, sign-in-with-x, accept-language'],
     ['/mine', 'authorization, sign-in-with-x, cookie, accept-language'],
-    ['/either', 'authorization, sign-in-with-x, payment-signature, x-payment, accept-language'],
+    ['/either', 'authorization, sign-in-with-x, payment-signature, x-payment, access-pass, accept-language'],
   ])('of %s varies by %s, whatever its handler writes there', async (path, names) => {
     const enter = doors.find(([door]) => door === path)?.[1];
     const goods = pathOf(path, { Vary: 'Accept-Language' });

@@ -9,6 +9,7 @@ import { passAnswer } from '../../helpers/http/passes.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
 import { ledgerWith } from '../../helpers/storage/ledgers.js';
 import { createGate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const LEASE_MS = 500;
@@ -53,7 +54,10 @@ describe('a request that fails in a process that dies', () => {
 
   /** Nothing that it does to payments arrives any more from then on. */
   function dying(own: (real: Passes) => Partial<Passes>): Facilitator {
-    const ledger = ledgerWith(storage.ledger, { served: never, keep: never, extend: never });
+    const ledger = ledgerWith(storage.ledger, {
+      ...{ served: never, keep: never, extend: never },
+      interrupted: async () => [],
+    });
     const real = fixture.facilitatorWith({ storage: { ...storage, ledger }, leaseMs: LEASE_MS });
     const passes = { ...real.passes, ...own(real.passes) };
     return { ...real, passes };
@@ -136,6 +140,22 @@ describe('a request that fails in a process that dies', () => {
 
     expect([again.status, again.headers.get('access-pass-remaining')]).toEqual([402, '0.006 USDC']);
     expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
+  });
+
+  test('after its response was kept is not answered with that where the token has had another one for it', async () => {
+    const real = fixture.facilitatorWith({ storage, leaseMs: LEASE_MS });
+    const gated = { payTo: fixture.payTo, price: '$0.01', pass: { uses: 1 } } as const;
+    const sold = (facilitator: Facilitator) =>
+      fixture.serve((app) =>
+        app.get('/kept', requirePayment({ ...gated, facilitator }), (_req, res) => res.send('it')),
+      );
+    const [dead, living] = [await sold(dying(() => ({}))), await sold(real)];
+    const { v2 } = await signPayment(fixture, `${dead}/kept`);
+    const first = await fetch(`${dead}/kept`, { headers: v2 });
+    const token = { 'access-pass': first.headers.get('access-pass') ?? '' };
+    expect(await first.text()).toBe('it');
+    await until(async () => (await fetch(`${living}/kept`, { headers: token })).status === 200);
+    expect((await insist(`${living}/kept`, v2)).status).toBe(402);
   });
 
   test('is served by the one that has taken it over, and not by the one that wakes up afterwards', async () => {
