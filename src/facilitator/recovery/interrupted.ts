@@ -41,9 +41,10 @@ export function createFreeing(parts: FreeingParts): () => Promise<void> {
     const sinceMs = lookedAt === undefined ? Number.MAX_SAFE_INTEGER : Math.max(time - lookedAt, 0) + OVERLAP_MS;
     const found = await ledger.interrupted({ network, endedWithinMs: sinceMs, limit: BATCH });
     seen = new Map(found.map(({ id }) => [id, seen.get(id) ?? time]));
-    await Promise.all(found.filter(({ id }) => time - (seen.get(id) ?? time) >= restMs).map((it) => letGo(parts, it)));
-    // What is behind the first batch may be from long ago.
-    if (found.length < BATCH) lookedAt = time;
+    const due = found.filter(({ id }) => time - (seen.get(id) ?? time) >= restMs);
+    await Promise.all(due.map((it) => letGo(parts, it)));
+    // What waits to be seen again, or is behind the first batch, may be from long ago.
+    if (due.length === found.length && found.length < BATCH) lookedAt = time;
   };
 }
 

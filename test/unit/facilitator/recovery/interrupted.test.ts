@@ -72,6 +72,22 @@ describe('what a run has taken that broke off', () => {
     expect((await fixture.ledger.claim({ ...claim, lease: 'its payer' })).status).toBe('won');
   });
 
+  test('is free again however long nobody has looked', async () => {
+    const fixture = open();
+    await fixture.free();
+    const claim = await running(fixture);
+    const passId = await leftCredit(fixture, claim, claim.terms.amount);
+    await fixture.advance(86_400_000);
+    await freed(fixture);
+    expect(await isTaken(fixture, passId)).toBe(false);
+    const other = open();
+    const left = await running(other);
+    const otherId = await leftCredit(other, left, left.terms.amount);
+    await other.advance(86_400_000);
+    await freed(other);
+    expect(await isTaken(other, otherId)).toBe(false);
+  });
+
   test('is its token’s alone when the payment was run often enough', async () => {
     const fixture = open();
     const claim = await running(fixture);
