@@ -38,6 +38,10 @@ const HOSTILE = '</p><script>window.hacked = 1</script><img src=x onerror="windo
       app.get('/data', gate, (_req, res) => void res.json({ id: 'text' }));
       app.get('/club', anyOf(holders, gate), send);
       app.get('/free', send);
+      app.get('/attached', gate, (_req, res) => void res.attachment('page.html').send(HOSTILE));
+      app.get('/walled', gate, (_req, res) => {
+        res.type('html').set('Content-Security-Policy', "default-src 'none'").send(HOSTILE);
+      });
       app.get('/moved', (_req, res) => void res.redirect('/free'));
     });
     await stand.page().goto(url);
@@ -165,6 +169,21 @@ document.addEventListener('tollhouse-unlocked', async (event) => {
     await stand.read();
     expect([wallet.signed(), stand.settled()]).toEqual([1, 1]);
   });
+
+  test.each(['attached', 'walled'])(
+    'offers a page of others as a file that no tab runs as one of the site: %s',
+    async (path) => {
+      await stand.wallet();
+      await open(`<tollhouse-paywall src="/${path}"></tollhouse-paywall>`, {}, 'trusted-types tollhouse');
+      await stand.press(PAY);
+      const page = stand.page();
+      const file = await page.waitForSelector('tollhouse-paywall[unlocked] a[download]');
+      const type = await page.evaluate(
+        `fetch(${JSON.stringify(await file.getAttribute('href'))}).then((it) => it.headers.get('content-type'))`,
+      );
+      expect([type, await page.evaluate('window.hacked ?? null')]).toEqual(['application/octet-stream', null]);
+    },
+  );
 
   test('hands JSON to a script of the site, and shows it where none takes it', async () => {
     await stand.wallet();

@@ -45,6 +45,7 @@ export async function settingsOf(
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
     ...(price.ok ? [] : price.faults),
     faultAt('/split', await splitFault(split, amounts, rules)),
+    faultAt('/example/path', exampleFault(example?.path)),
     ...(draft.allowed ?? []).map((it, at) => faultAt(`/allowed/${at}`, allowedFault(it, rules.isWallet))),
   ].filter((it) => it !== undefined);
   if (!price.ok || faults.length > 0) throw invalid(faults);
@@ -77,6 +78,13 @@ function limitsOf({ limits = {} }: ProjectDraft): ProjectSettings['limits'] {
 function slugFault(slug: string, before: ProjectRecord | undefined): string | undefined {
   if (before === undefined) return RESERVED_SLUGS.has(slug) ? 'is reserved; choose another one' : undefined;
   return slug === before.slug ? undefined : 'cannot be changed; make another project';
+}
+
+/** Browsers fold such segments, also written as `%2e`: the call would be one to somebody else, with the credentials of whoever tries it. */
+function exampleFault(path = ''): string | undefined {
+  const segments = path.split(/[?#]/, 1).join().split(/[/\\]/);
+  const isFolded = segments.some((it) => /^(?:\.|%2e){1,2}$/i.test(it));
+  return isFolded ? 'must stay below its project: no segment may be "." or ".."' : undefined;
 }
 
 async function upstreamFault(

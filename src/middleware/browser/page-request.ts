@@ -15,7 +15,8 @@ export function pageRequest(req: Request): PageRequest | Promise<PageRequest> {
   const { method } = req;
   if (method === 'GET' || method === 'HEAD') return { method: 'GET', key: keyOf(req, '') };
   return readWholeBody(req, MAX_BODY_BYTES).then((bytes) => {
-    const base64 = bytes === undefined ? '' : Buffer.from(bytes).toString('base64');
+    if (bytes === undefined) return { method, key: keyOf(req, ''), isIncomplete: true };
+    const base64 = Buffer.from(bytes).toString('base64');
     const type = req.get('Content-Type') ?? '';
     return { method, key: keyOf(req, base64), ...(base64 === '' ? {} : { body: { type, base64 } }) };
   });

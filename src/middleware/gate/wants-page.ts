@@ -8,7 +8,8 @@ import { PAYWALL_TYPE } from '../../pages/paywall/paywall-data.js';
 export function wantsPage(req: Request): boolean {
   const { accept } = req.headers;
   if (wantsElement(req)) return true;
-  if (req.headers['sec-fetch-dest'] === 'empty') return false;
+  // A service worker asks for a page on behalf of a navigation, and says so.
+  if (req.headers['sec-fetch-dest'] === 'empty' && req.headers['sec-fetch-mode'] !== 'navigate') return false;
   return accept !== undefined && /html|text\/|;/i.test(accept) && req.accepts(['json', 'html']) === 'html';
 }
 

@@ -6,10 +6,31 @@ const COOKIE = 'payment-signature';
 export const COOKIE_SECONDS = 20;
 const MAX_COOKIE_LENGTH = 3_900;
 
-/** Whether a payment can be brought by going to what it has bought. */
+/** Whether a payment can be brought by going to what it has bought. Browsers that keep no cookies do not all say so: it is tried. */
 export function canEnterWith({ method, body }: PageRequest, header: string): boolean {
-  const isForm = method === 'POST' && (body === undefined || isUrlEncoded(body.type));
-  return navigator.cookieEnabled && header.length <= MAX_COOKIE_LENGTH && (method === 'GET' || isForm);
+  const isForm = method === 'POST' && (body === undefined || isReadableForm(body));
+  if (header.length > MAX_COOKIE_LENGTH || !(method === 'GET' || isForm)) return false;
+  try {
+    setCookie(header, COOKIE_SECONDS);
+    const kept = paymentCookies();
+    setCookie('', 0);
+    // Beside one of another page of this host the server could not tell which is meant.
+    return kept.length === 1 && kept[0] === header;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this browser keeps cookies of this site. */
+export function keepsCookies(): boolean {
+  try {
+    setCookie('-', COOKIE_SECONDS);
+    const isKept = paymentCookies().includes('-');
+    setCookie('', 0);
+    return isKept;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -24,7 +45,16 @@ export function enter(request: PageRequest, header?: string): void {
 
 /** Takes back what an earlier visit may have left. */
 export function clearPaymentCookie(): void {
-  setCookie('', 0);
+  try {
+    setCookie('', 0);
+  } catch {
+    // A browser that lets no script at its cookies has none.
+  }
+}
+
+function paymentCookies(): readonly string[] {
+  const pairs = document.cookie.split(';').map((pair) => pair.trim());
+  return pairs.filter((pair) => pair.startsWith(`${COOKIE}=`)).map((pair) => pair.slice(COOKIE.length + 1));
 }
 
 function setCookie(value: string, seconds: number): void {
@@ -33,8 +63,16 @@ function setCookie(value: string, seconds: number): void {
   document.cookie = `${COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; SameSite=Strict${secure}`;
 }
 
-function isUrlEncoded(type: string): boolean {
-  return type.split(';')[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+/** Whether a form can be sent again field by field: a page in another encoding than UTF-8 has sent other bytes than this one would. */
+function isReadableForm({ type, base64 }: NonNullable<PageRequest['body']>): boolean {
+  if (type.split(';')[0]?.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return false;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(base64));
+    decodeURIComponent(text.replaceAll('+', ' '));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Sends the form that met the gate, field by field. */

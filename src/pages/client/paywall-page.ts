@@ -1,6 +1,6 @@
 import type { PaywallData } from '../paywall/paywall-data.js';
 import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
-import { forgetPayment, savedPayment, savePayment } from './payment/saved-payment.js';
+import { savedPayment, savePayment } from './payment/saved-payment.js';
 import { Paywall } from './paywall.js';
 import { showAnswer } from './show-answer.js';
 import { offerSignOut } from './sign-out.js';
@@ -9,12 +9,14 @@ import { pause } from './wire/send-request.js';
 
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;
-/** Who is back here so often has a browser that does not bring what it is given. */
-const MOST_ENTRIES = 20;
+/** Who is back here so often has a browser that does not bring what it is given, or brings something else. */
+const MOST_ENTRIES = 2;
 
 const data: PaywallData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { request, texts } = data;
 const view = pageView();
+/** Whether what was bought may be gone to; else it is shown here. */
+let mayEnter = true;
 const paywall = new Paywall(data, {
   view,
   chosen: () => chosenIn(document),
@@ -29,11 +31,10 @@ const paywall = new Paywall(data, {
       paywall.say('away');
       return view.offer(button(texts.tryAgain, () => enterPaid(header)));
     }
-    // A visit without a payment has no problem: this one was brought, and opened nothing.
+    // A visit without a payment has no problem: one was brought, and opened nothing.
     if (data.problem !== undefined || entries > MOST_ENTRIES) {
-      forgetPayment(request.key);
-      paywall.say('lost');
-      return paywall.showWallets();
+      mayEnter = false;
+      return paywall.goOn(header, true);
     }
     paywall.say('alreadyPaid');
     view.offer(button(texts.comeIn, () => enterPaid(header)));
@@ -46,10 +47,12 @@ const paywall = new Paywall(data, {
 /** What is paid stands in the place of this page, where the browser can go to it. */
 async function open(answer: Response, header: string | undefined): Promise<void> {
   paywall.say('opening');
+  // The browser stays where it is.
+  if (answer.status === 204 || answer.status === 205) return paywall.say('paidDone');
   const isForPage = answer.type === 'opaqueredirect' || (await isSmall(answer.clone()));
   const isDownload = /^attachment/i.test(answer.headers.get('Content-Disposition') ?? '');
   if (header === undefined) return request.method === 'GET' ? enter(request) : showAnswer(view, texts, answer);
-  if (isForPage && !isDownload && canEnterWith(request, header)) return enterPaid(header);
+  if (mayEnter && isForPage && !isDownload && canEnterWith(request, header)) return enterPaid(header);
   // A pass that came as a cookie lets the browser in as well.
   if (request.method === 'GET' && !isDownload && answer.headers.has('Access-Pass-Remaining')) return enter(request);
   await showAnswer(view, texts, answer);

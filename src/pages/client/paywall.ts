@@ -1,4 +1,5 @@
 import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
+import { keepsCookies } from './enter.js';
 import { bring, type Paid, payOffer, type Say } from './payment/pay-offer.js';
 import { type SavedPayment, savedPayment } from './payment/saved-payment.js';
 import { signIn } from './payment/sign-in.js';
@@ -31,6 +32,8 @@ export class Paywall {
   readonly #host: PaywallHost;
   readonly #wallets: Wallet[] = [];
   #isBusy = false;
+  /** Whether what is shown to be done is what wallets can do: one that is found late takes no other button away. */
+  #showsWallets = false;
 
   constructor(data: PaywallData, host: PaywallHost) {
     this.#data = data;
@@ -48,6 +51,7 @@ export class Paywall {
    */
   start(signal?: AbortSignal): void {
     const { request, isWaiting, isOutage } = this.#data;
+    if (request.isIncomplete) return this.say('formLost');
     const saved = savedPayment(request.key);
     if (saved !== undefined) this.#resume(saved);
     else if (isOutage) this.#host.view.offer(this.#button('tryAgain', () => this.#host.enter()));
@@ -55,7 +59,7 @@ export class Paywall {
     else this.showWallets();
     findWallets((wallet) => {
       this.#wallets.push(wallet);
-      if (this.#isBusy || isWaiting || isOutage) return;
+      if (!this.#showsWallets) return;
       this.#host.view.say('');
       this.showWallets();
     }, signal);
@@ -66,6 +70,7 @@ export class Paywall {
   /** Shows what can be done with the wallets that there are. */
   showWallets(): void {
     if (this.#isBusy) return;
+    this.#showsWallets = true;
     const actions = [...this.#payButtons(), ...this.#signInButtons()];
     if (actions.length === 0) this.#showLinks();
     else this.#host.view.offer(...actions);
@@ -91,6 +96,7 @@ export class Paywall {
   async #alone(work: () => Promise<void>): Promise<void> {
     if (this.#isBusy) return;
     this.#isBusy = true;
+    this.#showsWallets = false;
     this.#host.view.offer();
     try {
       await work();
@@ -127,7 +133,8 @@ export class Paywall {
 
   #signInWith(wallet: Wallet): void {
     this.#alone(async () => {
-      if (await signIn(this.#data, wallet, this.say)) return this.#host.enter();
+      if (!keepsCookies()) this.say('needsCookies');
+      else if (await signIn(this.#data, wallet, this.say)) return this.#host.enter();
       this.#host.view.offer(this.#button('tryAgain', () => this.#showAll()));
     });
   }

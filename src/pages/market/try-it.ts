@@ -34,11 +34,13 @@ function choiceOf({ payTexts }: ServiceShell, listing: ShownListing): Markup | u
 ${choices}</fieldset>`;
 }
 
-/** What the script works with; undefined where the address of the call is not one of this site's. */
+/** What the script works with; undefined where the address of the call is none below the listing's: it gets the reader's credentials. */
 export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListing): TryData | undefined {
   const { slug, example, pricing } = listing;
-  if (!URL.canParse(example.url)) return undefined;
+  if (!URL.canParse(example.url) || !URL.canParse(listing.url)) return undefined;
   const { pathname, search } = new URL(example.url);
+  const base = new URL(listing.url).pathname;
+  if (pathname !== base && !pathname.startsWith(`${base}/`)) return undefined;
   const [networkName, chain] = WALLET_NETWORKS[pricing.network];
   const { status, headers, body, cut } = texts;
   return {

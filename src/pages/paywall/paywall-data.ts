@@ -22,8 +22,10 @@ export interface PageRequest {
   readonly method: string;
   /** The same for the same request. */
   readonly key: string;
-  /** What it carried. Missing where there was nothing, or it was too large to come back. */
+  /** What it carried. Missing where there was nothing, or it was lost. */
   readonly body?: { readonly type: string; readonly base64: string };
+  /** Whether what it carried is lost, being too large to come back or read by somebody else: sent again it would be another one. Default: no. */
+  readonly isIncomplete?: boolean;
   /** Where it is sent. Default: to the page's own address. */
   readonly url?: string;
   /** Headers beside those of a browser. Default: none. */

@@ -61,7 +61,12 @@ export const DE: PageTexts = {
     lost: 'Das haben Sie früher bezahlt; was Sie gekauft haben, ist nicht mehr aufgehoben.',
     signing: 'Unterschreiben Sie die Nachricht in {wallet} …',
     signInFailed: 'Die Anmeldung wurde nicht angenommen: {reason}',
+    formLost:
+      'Was Sie gesendet haben, kann beim Bezahlen nicht aufbewahrt werden: Es ist zu groß oder nicht in UTF-8 geschrieben. Es wurde nichts bezahlt.',
+    needsCookies:
+      'Dieser Browser behält keine Cookies dieser Seite, und die Anmeldung braucht eines. Erlauben Sie sie und versuchen Sie es noch einmal.',
     paidHere: 'Bezahlt. Hier ist es:',
+    paidDone: 'Bezahlt und erledigt. Es gibt nichts anzuzeigen.',
     save: 'Sichern',
     comeIn: 'Eintreten',
     otherTab: 'Ein anderer Tab bezahlt dies gerade. Dieser wartet darauf …',

@@ -58,7 +58,11 @@ export const EN: PageTexts = {
     lost: 'You have paid for this before, and what you bought is no longer kept.',
     signing: 'Sign the message in {wallet} …',
     signInFailed: 'The sign-in was not taken: {reason}',
+    formLost:
+      'What you sent cannot be kept while you pay: it is too large, or written in another encoding than UTF-8. Nothing was paid.',
+    needsCookies: 'This browser keeps no cookies of this site, and signing in needs one. Allow them, and try again.',
     paidHere: 'Paid. Here it is:',
+    paidDone: 'Paid, and done. There is nothing to show.',
     save: 'Save',
     comeIn: 'Come in',
     otherTab: 'Another tab is paying for this. This one waits for it …',

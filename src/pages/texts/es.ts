@@ -58,7 +58,12 @@ export const ES: PageTexts = {
     lost: 'Ya pagó por esto antes, y lo que compró ya no se guarda.',
     signing: 'Firme el mensaje en {wallet} …',
     signInFailed: 'No se ha aceptado la entrada: {reason}',
+    formLost:
+      'Lo que has enviado no se puede guardar mientras pagas: es demasiado grande o no está en UTF-8. No se ha pagado nada.',
+    needsCookies:
+      'Este navegador no guarda cookies de este sitio, y para iniciar sesión hace falta una. Permítelas e inténtalo de nuevo.',
     paidHere: 'Pagado. Aquí está:',
+    paidDone: 'Pagado y hecho. No hay nada que mostrar.',
     save: 'Guardar',
     comeIn: 'Entrar',
     otherTab: 'Otra pestaña está pagando esto. Esta la espera …',

@@ -60,7 +60,12 @@ export const FR: PageTexts = {
     lost: 'Vous aviez déjà payé, et ce que vous avez acheté n’est plus gardé.',
     signing: 'Signez le message dans {wallet} …',
     signInFailed: 'La connexion n’a pas été acceptée : {reason}',
+    formLost:
+      'Ce que vous avez envoyé ne peut pas être conservé pendant le paiement : c’est trop volumineux ou n’est pas en UTF-8. Rien n’a été payé.',
+    needsCookies:
+      'Ce navigateur ne conserve aucun cookie de ce site, et la connexion en a besoin. Autorisez-les, puis réessayez.',
     paidHere: 'Payé. Voici :',
+    paidDone: 'Payé, et terminé. Il n’y a rien à afficher.',
     save: 'Enregistrer',
     comeIn: 'Entrer',
     otherTab: 'Un autre onglet est en train de payer ceci. Celui-ci l’attend …',

@@ -27,7 +27,10 @@ export interface PaywallStateTexts {
   readonly lost: string;
   readonly signing: string;
   readonly signInFailed: string;
+  readonly formLost: string;
+  readonly needsCookies: string;
   readonly paidHere: string;
+  readonly paidDone: string;
   readonly save: string;
   readonly comeIn: string;
   readonly otherTab: string;

@@ -261,6 +261,11 @@ test.each<[string, object, string]>([
   ['an upstream that does not resolve', upstream('https://nowhere.example/'), '/upstream/url'],
   ['an upstream with a password', upstream('https://a:b@weather.example/'), '/upstream/url'],
   ['an endless time', { upstream: { ...MINIMAL.upstream, timeout_ms: 120_001 } }, '/upstream/timeout_ms'],
+  ...['/../others', '/a/./b', '/%2e%2E/others', '/a/..?b=c', '/.%2e'].map((path): [string, object, string] => [
+    `an example that leaves its project by ${path}`,
+    { example: { method: 'GET', path } },
+    '/example/path',
+  ]),
   ['no price', { pricing: undefined }, '/pricing'],
   ['a price of nothing', pricing({ amount: '0' }), '/pricing/amount'],
   ['a negative price', pricing({ amount: '-1' }), '/pricing/amount'],

@@ -16,21 +16,28 @@ let policy: MarkupPolicy | undefined;
 
 /**
  * What is put into the page for an answer: the markup of the site's own server, an image, a sound, a film or a text, and a link to anything
- * else. Scripts in markup do not run, as in all that a parser makes without a page.
+ * else. Script elements in markup do not run, as in all that a parser makes without a page; handlers in it do, where the site's policy lets them.
  */
 export async function contentOf(answer: Response, request: ElementRequest): Promise<readonly Node[]> {
   if (answer.type === 'opaqueredirect') return [link(request.url, request.url)];
   const type = answer.headers.get('Content-Type') ?? '';
   const blob = await answer.blob();
-  const made =
-    /^text\/html/i.test(type) && !request.isForeign ? markupOf(await blob.text(), request.select) : undefined;
+  const made = isForPage(answer, request) ? markupOf(await blob.text(), request.select) : undefined;
   if (made !== undefined) return made;
   const address = URL.createObjectURL(blob);
   const media = await mediaOf(type, blob, address);
   if (media !== undefined) return [media];
-  const file = link(address, nameOf(answer));
+  // Whoever opens a page of others as a tab must not open it in the name of this site.
+  const file = link(URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' })), nameOf(answer));
   file.download = nameOf(answer);
   return [file];
+}
+
+/** A page of its own server that is to be saved, or has rules of its own for what may run in it, is no part of another page. */
+function isForPage({ headers }: Response, { isForeign }: ElementRequest): boolean {
+  const isHtml = /^text\/html/i.test(headers.get('Content-Type') ?? '');
+  const isFile = /^attachment/i.test(headers.get('Content-Disposition') ?? '');
+  return isHtml && !isFile && !isForeign && !headers.has('Content-Security-Policy');
 }
 
 function markupOf(html: string, select: string | null): readonly Node[] | undefined {
