@@ -51,7 +51,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
 
         expect(await hours()).toEqual([
           {
-            ...{ at: hour.from, calls: 1, paid: 1, refused: 0, upstreamErrors: 0, payers: 1 },
+            ...{ at: hour.from, calls: 1, paid: 1, challenged: 0, refused: 0, upstreamErrors: 0, payers: 1 },
             ...{ passUses: 0, passesSold: 0 },
             revenue: new Map([[USDC, 10_000n]]),
             creditGiven: new Map(),
@@ -174,11 +174,17 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         await Promise.all([book.flush(), fixture.other.flush()]);
 
         const refusals = new Map([
-          ['payment_required', 1_001],
+          ['payment_already_used', 1_001],
           ['rate_limited', 1],
         ]);
         expect(await hours()).toMatchObject([{ calls: 0, refused: 1_002, refusals }]);
         expect(await book.calls('prj_weather', 10)).toEqual([]);
+      });
+
+      test('are none where somebody was told the price: those are counted apart', async () => {
+        for (const it of [book, book, fixture.other]) it.challenge({ projectId: 'prj_weather', at: LATE_MARCH });
+        await Promise.all([book.flush(), fixture.other.flush()]);
+        expect(await hours()).toMatchObject([{ calls: 0, challenged: 3, refused: 0, refusals: new Map() }]);
       });
 
       test('of many projects are written together, whatever else is being written', async () => {

@@ -38,9 +38,9 @@ export function failedCall(change: Partial<CallRecord> = {}): CallRecord {
   return { ...call, outcome: 'failed', reason: 'upstream_timeout', durationMs: 30_000, ...change };
 }
 
-/** A call without a payment. */
+/** A call with a payment that has bought something already. */
 export function newRefusal(change: Partial<RefusedCall> = {}): RefusedCall {
-  return { projectId: 'prj_weather', at: LATE_MARCH, reason: 'payment_required', ...change };
+  return { projectId: 'prj_weather', at: LATE_MARCH, reason: 'payment_already_used', ...change };
 }
 
 /** What {@link newCall} is going to cost, under a limit of three such calls a day. */

@@ -81,10 +81,11 @@ function printFigures({ interval, from, to, series, totals, tokens }: Figures): 
     String(it.upstream_errors),
   ];
   const timeText = (time: string) => time.slice(0, interval === 'hour' ? HOUR_LENGTH : DAY_LENGTH).replace('T', ' ');
-  const busy = series.filter(({ calls, refused }) => calls + refused > 0);
+  const busy = series.filter(({ calls, challenged, refused }) => calls + challenged + refused > 0);
   const heads = [interval, 'calls', 'paid', 'refused', 'payers', ...symbols, 'p50 ms', 'p95 ms', 'errors'];
   printTable(heads, [...busy.map((it) => [timeText(it.t), ...cellsOf(it)]), ['total', ...cellsOf(totals)]]);
   const reasons = Object.entries(totals.refusals).map(([code, count]) => `${count} ${code}`);
   if (reasons.length > 0) console.log(`refused: ${reasons.join(', ')}`);
+  if (totals.challenged > 0) console.log(`told the price: ${totals.challenged}`);
   console.log(`${timeText(from)} to ${timeText(to)} (UTC)`);
 }

@@ -32,6 +32,8 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   leave(call: Call): Promise<void>;
   /** Counts a call that was turned away, by the error code. */
   refuse(refused: { readonly projectId: string; readonly at: number; readonly reason: string }): void;
+  /** Counts a request without payment that was told the price. */
+  challenge(asked: { readonly projectId: string; readonly at: number }): void;
   /** The token in which a request was paid: as it was agreed, whatever the project asks for since. */
   paidToken(call: Call, claim: Claim): Promise<TokenLabel>;
   /**
@@ -53,7 +55,7 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
 
 /** What {@link createCalls} works with. */
 export interface CallsParts {
-  readonly book: Pick<CallStore, 'finish' | 'refuse'>;
+  readonly book: Pick<CallStore, 'finish' | 'refuse' | 'challenge'>;
   readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
   readonly spending: Spending;
   readonly limits: CallLimits;
@@ -90,6 +92,7 @@ export function createCalls(parts: CallsParts): Calls {
       await giveBack(call);
     },
     refuse: (refused) => book.refuse(refused),
+    challenge: (asked) => book.challenge(asked),
     async paidToken({ project }, { terms }) {
       const { token } = project.price;
       // Its own token is known without asking.

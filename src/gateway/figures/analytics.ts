@@ -129,6 +129,7 @@ function sumOf(figures: readonly Figures[], at: number): Figures {
     paid: count((it) => it.paid),
     passUses: count((it) => it.passUses),
     passesSold: count((it) => it.passesSold),
+    challenged: count((it) => it.challenged),
     refused: count((it) => it.refused),
     upstreamErrors: count((it) => it.upstreamErrors),
     payers: 0,

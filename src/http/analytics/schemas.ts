@@ -38,6 +38,9 @@ const figures = {
   paid: countSchema.describe('Those of them that were charged, from a payment or from credit.'),
   passes_sold: countSchema.describe('Passes that calls have paid for; their price is revenue from then on.'),
   pass_uses: countSchema.describe('Calls of passes that were charged, those that paid for one among them.'),
+  challenged: countSchema.describe(
+    'Requests without payment that were told the price; they are not among `calls`, nor among `refused`. A second behind.',
+  ),
   refused: countSchema.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
   revenue: byToken('Decimal, in whole tokens'),
   revenue_atomic: byToken("In the token's smallest unit"),

@@ -26,7 +26,7 @@ export function analyticsView(
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
   const idle = figuresView(NOTHING, tokens);
-  const viewOf = (it: AnalyticsPoint) => (it.calls + it.refused === 0 ? idle : figuresView(it, tokens));
+  const viewOf = (it: AnalyticsPoint) => (it.calls + it.challenged + it.refused === 0 ? idle : figuresView(it, tokens));
   return {
     interval: interval === 'hour' ? 'hour' : 'day',
     from: timeText(from),
@@ -52,6 +52,7 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
     ...['t', 'calls', 'paid', 'refused', 'payers', 'p50_ms', 'p95_ms', 'upstream_errors'],
     ...labels.flatMap(([, { symbol }]) => MONEYS.map(([name]) => `${name}_${symbol}`)),
     ...reasons.map((reason) => `refused_${reason}`),
+    'challenged',
   ];
   const rows = series.map((it) => [
     ...[timeText(it.at), it.calls, it.paid, it.refused, it.payers, it.p50Ms, it.p95Ms, it.upstreamErrors],
@@ -59,6 +60,7 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
       MONEYS.map(([, sums]) => formatAmount(sums(it).get(mint) ?? 0n, decimals)),
     ),
     ...reasons.map((reason) => it.refusals.get(reason) ?? 0),
+    it.challenged,
   ]);
   return toCsv([head, ...rows]);
 }
@@ -111,6 +113,7 @@ function figuresView(point: AnalyticsPoint, tokens: Labels) {
     paid: point.paid,
     passes_sold: point.passesSold,
     pass_uses: point.passUses,
+    challenged: point.challenged,
     refused: point.refused,
     ...moneyView('revenue', point.revenue, tokens),
     ...moneyView('credit_given', point.creditGiven, tokens),

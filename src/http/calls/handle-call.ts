@@ -101,7 +101,9 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
     if (decision.admitted) await decision.enter(noHandler);
     else await decision.answer();
     const reason = problemCodeOf(res);
-    if (reason !== undefined && !call.isBooked) calls.refuse({ projectId: call.project.id, at: call.at, reason });
+    const asked = { projectId: call.project.id, at: call.at };
+    if (reason === 'payment_required' && !isPaid) calls.challenge(asked);
+    else if (reason !== undefined && !call.isBooked) calls.refuse({ ...asked, reason });
   } finally {
     if (problemCodeOf(res) === 'settlement_pending') call.mayBePaid = true;
     await calls.leave(call);

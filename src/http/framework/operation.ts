@@ -141,7 +141,7 @@ export function defineOperation<
       const params = req.params as PathParams<Path>;
       const caller = scopeOf(declared) === undefined ? undefined : callerOf(req);
       if (caller !== undefined) admit?.(caller, params);
-      const query = declared.query && readInput(declared.query, req.query, faults);
+      const query = declared.query && readInput(declared.query, req.query, { ...faults, whole: 'the query' });
       const given: unknown = bodyMayBeMissing ? (req.body ?? {}) : req.body;
       const body = declared.body === undefined ? given : readInput(declared.body, given, faults);
       const request = { req, res, params, query, body, caller } as OperationRequest<Path, Query, Body, Access>;

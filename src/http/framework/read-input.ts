@@ -3,12 +3,14 @@ import { type ErrorCode, type FieldFault, TollhouseError } from '../../errors/er
 import { unknownField } from '../../lib/unknown-fields.js';
 import { jsonFault } from '../../protocol/wire/json.js';
 
-/** The codes of faults in what a request brings. */
+/** How faults in what a request brings are told. */
 export interface FaultCodes {
   /** Code of every fault that has none of its own. Default `validation_failed` (422), as under `/api/v1`. */
   readonly code?: ErrorCode;
   /** Codes of faults in particular fields, by JSON pointer. */
   readonly fields?: Readonly<Record<string, ErrorCode>>;
+  /** What is wrong where the fault is in no field. Default `the body`. */
+  readonly whole?: string;
 }
 
 type Issue = Pick<z.core.$ZodIssue, 'code' | 'path' | 'message'>;
@@ -28,7 +30,7 @@ const MAX_PARAM = 200;
 export function readInput<S extends z.ZodType>(
   schema: S,
   input: unknown,
-  { code = 'validation_failed', fields = {} }: FaultCodes = {},
+  { code = 'validation_failed', fields = {}, whole = 'the body' }: FaultCodes = {},
 ): z.output<S> {
   const result = schema.safeParse(input);
   // Schemas leave keys named __proto__ out without a word.
@@ -36,7 +38,7 @@ export function readInput<S extends z.ZodType>(
   if (result.success && unfit === undefined) return result.data;
   const issues = result.error?.issues.flatMap(singly) ?? [{ code: 'custom', path: [], message: unfit ?? '' } as const];
   const errors = issues.slice(0, MAX_FAULTS).map((issue) => faultOf(issue, input, schema));
-  const told = errors.map((it) => `${it.pointer || 'the body'}: ${it.detail}`).join('; ');
+  const told = errors.map((it) => `${it.pointer || whole}: ${it.detail}`).join('; ');
   const detail = issues.length > MAX_FAULTS ? `${told}; and ${issues.length - MAX_FAULTS} more` : told;
   const [first] = errors;
   const param = issues[0]?.path.join('.').slice(0, MAX_PARAM);

@@ -6,7 +6,7 @@ import { HOUR_MS } from './periods.js';
 
 const NAMES = namesOf(CALL_COLUMNS);
 const CALL = NAMES.join(', ');
-const SUMMED = `'calls', 'paid', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals', 'credit_given',
+const SUMMED = `'calls', 'paid', 'challenged', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals', 'credit_given',
   'credit_used', 'pass_uses', 'passes_sold'`;
 /** Number of the step, from 0, that the hour lies in: a range from `$2` to `$3` in steps of `$4`. */
 const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';

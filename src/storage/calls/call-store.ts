@@ -60,12 +60,16 @@ export interface ListedCall extends Omit<CallRecord, 'caller'> {
   readonly keyId?: string;
 }
 
-/** A call that was turned away before the upstream was asked. */
-export interface RefusedCall {
+/** A request that did not reach the upstream. */
+export interface UnforwardedCall {
   readonly projectId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Error code of the refusal, such as `payment_required`. Never a text of the client's. */
+}
+
+/** A call that was turned away before the upstream was asked. */
+export interface RefusedCall extends UnforwardedCall {
+  /** Error code of the refusal, such as `payment_already_used`. Never a text of the client's. */
   readonly reason: string;
 }
 
@@ -134,6 +138,8 @@ export interface Figures {
   readonly passUses: number;
   /** Passes that were sold. */
   readonly passesSold: number;
+  /** Requests without payment that were told the price; they are not among `calls`, nor among `refused`. */
+  readonly challenged: number;
   /** Calls that were turned away; they are not among `calls`. */
   readonly refused: number;
   readonly upstreamErrors: number;
@@ -227,7 +233,9 @@ export interface CallStore {
    * their sums once a second, and a process that is killed loses the last second of them.
    */
   refuse(call: RefusedCall): void;
-  /** Writes the refusals that were counted so far. */
+  /** Counts a request without payment that was told the price, in the same way: it is no refusal. */
+  challenge(call: UnforwardedCall): void;
+  /** Writes the refusals and challenges that were counted so far. */
   flush(): Promise<void>;
   /** Calls of a project, the newest first, from the one before `before`. */
   calls(projectId: string, limit: number, before?: bigint): Promise<readonly ListedCall[]>;

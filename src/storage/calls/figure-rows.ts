@@ -16,6 +16,9 @@ const PLACES: Readonly<Record<SummedKind, (figures: Writable<Figures>, label: st
   paid: (figures, _label, sum) => {
     figures.paid = Number(sum);
   },
+  challenged: (figures, _label, sum) => {
+    figures.challenged = Number(sum);
+  },
   refused: (figures, _label, sum) => {
     figures.refused = Number(sum);
   },
@@ -60,7 +63,16 @@ export function toFigures(
 
 /** A step in which nothing happened. */
 export function emptyFigures(at: number): Writable<Figures> {
-  const counts = { calls: 0, paid: 0, refused: 0, upstreamErrors: 0, payers: 0, passUses: 0, passesSold: 0 };
+  const counts = {
+    calls: 0,
+    paid: 0,
+    challenged: 0,
+    refused: 0,
+    upstreamErrors: 0,
+    payers: 0,
+    passUses: 0,
+    passesSold: 0,
+  };
   return {
     at,
     ...counts,

@@ -1,14 +1,13 @@
 import type { SqlDatabase } from '../sql/sql-database.js';
-import type { RefusedCall } from './call-store.js';
-import { type Rollup, refusalRollups, rollupSteps, sumOf } from './rollups.js';
+import { type Rollup, rollupSteps, sumOf } from './rollups.js';
 
 const FLUSH_MS = 1_000;
 /** As many sums as are kept while the database does not answer; further ones are lost. */
 const MAX_SUMS = 10_000;
 
-/** Counts refused calls in this process, and writes the sums. */
+/** Counts what did not reach the upstream in this process, and writes the sums. */
 export interface RefusalCounter {
-  add(call: RefusedCall): void;
+  add(rollups: readonly Rollup[]): void;
   /** Writes what was counted so far; keeps it for the next time when that fails. */
   flush(): Promise<void>;
   /** Writes the rest, and stops. */
@@ -61,8 +60,8 @@ export function createRefusalCounter(database: SqlDatabase): RefusalCounter {
   }
 
   return {
-    add(call) {
-      for (const rollup of refusalRollups(call)) count(rollup);
+    add(rollups) {
+      for (const rollup of rollups) count(rollup);
       schedule();
     },
     flush,

@@ -3,7 +3,7 @@ import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonRow } from '../sql/json-groups.js';
 import type { Statement, Step } from '../sql/sql-database.js';
 import { saturatingSum, summand } from '../sql/sql-sums.js';
-import type { CallRecord, Charge, RefusedCall } from './call-store.js';
+import type { CallRecord, Charge, RefusedCall, UnforwardedCall } from './call-store.js';
 import { latencyBucket } from './latency-buckets.js';
 import { dayOf, hourOf } from './periods.js';
 
@@ -11,6 +11,7 @@ import { dayOf, hourOf } from './periods.js';
 export type RollupKind =
   | 'calls'
   | 'paid'
+  | 'challenged'
   | 'refused'
   | 'upstream_errors'
   | 'pass_uses'
@@ -90,6 +91,11 @@ export function refusalRollups({ projectId, at, reason }: RefusedCall): readonly
     { ...common, kind: 'refused', label: '' },
     { ...common, kind: 'refusals', label: reason },
   ];
+}
+
+/** What a request adds that was told the price. */
+export function challengeRollups({ projectId, at }: UnforwardedCall): readonly Rollup[] {
+  return [{ projectId, hour: hourOf(at), value: 1n, kind: 'challenged', label: '' }];
 }
 
 /** A text that only rollups of the same sum have. */

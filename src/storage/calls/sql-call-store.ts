@@ -19,6 +19,7 @@ import { callWriter } from './call-writer.js';
 import { emptyFigures, toFigures } from './figure-rows.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf, startsOf, windowStart } from './periods.js';
 import { createRefusalCounter } from './refusal-counter.js';
+import { challengeRollups, refusalRollups } from './rollups.js';
 import { SPEND } from './spend-statements.js';
 
 /**
@@ -41,7 +42,8 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
     prune,
     reserve: (request) => reserve(database, request),
     giveBack: async (id) => void (await database.query(SPEND.giveBack, id)),
-    refuse: refusals.add,
+    refuse: (call) => refusals.add(refusalRollups(call)),
+    challenge: (call) => refusals.add(challengeRollups(call)),
     flush: refusals.flush,
     close: refusals.close,
     calls: async (projectId, limit, before = MAX_SUM) =>

@@ -13,8 +13,6 @@ export const EVENT_TYPES = [
   'pass.expired',
   'call.succeeded',
   'call.failed',
-  'access.granted',
-  'access.denied',
   'key.created',
   'key.rotated',
   'key.revoked',

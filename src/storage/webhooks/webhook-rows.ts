@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from '../events/events.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import type { DisabledReason, WebhookEvents, WebhookRecord } from './webhooks.js';
@@ -56,7 +57,7 @@ export function toWebhook(row: Row): WebhookRecord {
     owner: String(row.owner),
     ...(row.project_id === null ? {} : { projectId: String(row.project_id) }),
     url: String(row.url),
-    events: JSON.parse(String(row.events)) as WebhookEvents,
+    events: eventsOf(String(row.events)),
     ...(row.description === null ? {} : { description: String(row.description) }),
     secret: String(row.secret),
     ...(row.previous_secret === null ? {} : { previousSecret: String(row.previous_secret) }),
@@ -66,4 +67,11 @@ export function toWebhook(row: Row): WebhookRecord {
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
   };
+}
+
+/** Without types that could be subscribed to once, and were never sent. */
+function eventsOf(text: string): WebhookEvents {
+  const names: readonly string[] = JSON.parse(text);
+  if (names.includes('*')) return ['*'];
+  return EVENT_TYPES.filter((type) => names.includes(type));
 }

@@ -37,7 +37,8 @@ async function ready(child: ChildProcess): Promise<void> {
   });
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const address = listener.address();

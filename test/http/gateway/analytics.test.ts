@@ -35,9 +35,19 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     await paid(7n, NOON - HOUR_MS, USDG, alice.address, 4_000);
     await fixture.book.finish(failedCall({ at: NOON }));
     fixture.book.refuse(newRefusal({ at: NOON }));
+    for (const at of [NOON, NOON]) fixture.book.challenge({ projectId: newRefusal().projectId, at });
     await fixture.book.flush();
     const { status, body, headers: sent } = await fixture.ask(`${BASE}/analytics?interval=hour`, headers);
-    const none = { calls: 0, paid: 0, refused: 0, payers: 0, upstream_errors: 0, p50_ms: null, p95_ms: null };
+    const none = {
+      calls: 0,
+      paid: 0,
+      challenged: 0,
+      refused: 0,
+      payers: 0,
+      upstream_errors: 0,
+      p50_ms: null,
+      p95_ms: null,
+    };
     const last = hourOf(NOON);
 
     expect([status, sent.get('cache-control')]).toEqual([200, 'no-store']);
@@ -46,11 +56,11 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     expect(body.series[0]).toMatchObject({ ...none, t: text(last - 24 * HOUR_MS), revenue: { USDC: '0', USDG: '0' } });
     expect(body.series[23]).toMatchObject({ calls: 1, paid: 1, payers: 1, revenue: { USDC: '0', USDG: '0.000007' } });
     expect(body.series[24]).toMatchObject({
-      ...{ t: text(last), calls: 3, paid: 2, refused: 1, payers: 2, upstream_errors: 1 },
+      ...{ t: text(last), calls: 3, paid: 2, challenged: 2, refused: 1, payers: 2, upstream_errors: 1 },
       ...{ revenue: { USDC: '1.51', USDG: '0' }, revenue_atomic: { USDC: '1510000', USDG: '0' } },
-      refusals: { payment_required: 1 },
+      refusals: { payment_already_used: 1 },
     });
-    expect(body.totals).toMatchObject({ calls: 4, paid: 3, refused: 1, payers: 2, upstream_errors: 1 });
+    expect(body.totals).toMatchObject({ calls: 4, paid: 3, challenged: 2, refused: 1, payers: 2, upstream_errors: 1 });
     expect(body.totals.revenue).toEqual({ USDC: '1.51', USDG: '0.000007' });
     expect(body.tokens).toEqual({ USDC: { mint: USDC, decimals: 6 }, USDG: { mint: USDG, decimals: 6 } });
   });
@@ -146,7 +156,7 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     const column = (name: string) => rest.map((row) => row[head!.indexOf(name)]).slice(-2);
     expect(column('revenue_USDC')).toEqual(['1.5', '0']);
     expect(column(`revenue_${UNKNOWN_MINT}`)).toEqual(['0', '3']);
-    expect(column('refused_payment_required')).toEqual(['0', '1']);
+    expect(column('refused_payment_already_used')).toEqual(['0', '1']);
     expect(column('t')[1]).toBe(text(dayOf(NOON)));
   });
 });

@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
 import { CALL_PRICE, type ClientResponse, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
@@ -275,7 +277,41 @@ test('when the caller goes away before the answer the upstream is told, and what
   await until(() => isGone);
   fixture().upstream.respond(answers);
   await until(async () => (await creditOf(project)) === String(CALL_PRICE));
+  const { client, asOwner } = fixture();
+  const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, asOwner);
+  expect(body['totals']).toMatchObject({ calls: 1, upstream_errors: 0 });
   await expectCreditOnce(project, header);
+});
+
+test('a caller who goes away while it sends its body is no failure of the upstream', async () => {
+  const { asOwner, client, key, newProject, pay } = fixture();
+  const arrived = createGate();
+  const reader = createServer((req) => void req.once('data', () => arrived.open()));
+  await once(reader.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { port } = reader.address() as AddressInfo;
+    const project = await newProject({ upstream: { url: `http://127.0.0.1:${port}` } });
+    const { header } = await pay({ project });
+    const headers = {
+      ...key.headers,
+      ...header,
+      'content-type': 'application/octet-stream',
+      'content-length': '4000000',
+    };
+    const left = request(`${client.url}/v1/${project.slug}`, { method: 'POST', headers });
+    left.on('error', () => undefined).write(Buffer.alloc(2_000_000));
+    await arrived.opened;
+    left.destroy();
+    const totals = async () => {
+      const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, asOwner);
+      return body['totals'] as { readonly calls: number };
+    };
+    await until(async () => (await totals()).calls === 1);
+    expect(await totals()).toMatchObject({ calls: 1, upstream_errors: 0 });
+  } finally {
+    reader.closeAllConnections();
+    reader.close();
+  }
 });
 
 describe('who does not get to pay', () => {

@@ -107,6 +107,8 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     [{ url: 'https://user:pass@8.8.8.8/' }, '/url'],
     [{ events: [] }, '/events'],
     [{ events: ['payment.stolen'] }, '/events/0'],
+    // Nothing sends it.
+    [{ events: ['access.granted'] }, '/events/0'],
     [{ project_id: 'prj_of_bob' }, '/project_id'],
     [{ description: 'x'.repeat(201) }, '/description'],
     [{ secret: 'mine' }, '/secret'],
@@ -114,6 +116,11 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     const { status: code, body } = await create(changes);
     expect([code, body.code]).toEqual([422, 'validation_failed']);
     expect((body.errors as { pointer: string }[]).map((it) => it.pointer)).toEqual([pointer]);
+  });
+
+  test('a fault of the whole query is told of the query, and of no body', async () => {
+    const { status: code, body } = await call('GET', `${url}?__proto__=1`, alice);
+    expect([code, body.detail]).toEqual([422, expect.stringContaining('the query: ')]);
   });
 
   test('an address that may not be called cannot be changed to either', async () => {
