@@ -18,7 +18,7 @@ import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './token
 import { createPassTokens } from './tokens/pass-token.js';
 import { createRefreshTokens } from './tokens/refresh-token.js';
 import { createWalletTokens, type RevokeExtent, type TokenGrant, type WalletTokens } from './tokens/wallet-tokens.js';
-import type { Identity, IdentityRequest, InspectedProof, PassTokens, Proof } from './types.js';
+import type { Identity, IdentityRequest, InspectedProof, PassTokens, Proof, SignInSessions } from './types.js';
 
 /** What the sign-in endpoints need beside what gates do. All of it rejects with `not_configured` where no tokens are issued. */
 export interface WalletIdentity extends Identity {
@@ -67,7 +67,8 @@ const NO_NETWORK = `option "network" is missing: it must be ${networkWanted(unde
 export function createIdentity(options: IdentityOptions): WalletIdentity {
   const { jwtSecret, keys, ...setup } = resolve(options);
   // Who keeps the set-up must not keep the secrets with it.
-  const issuing = createIssuing(setup, ringOf({ jwtSecret, keys }));
+  const sessions = createSignInSessions(setup);
+  const issuing = createIssuing(setup, sessions, ringOf({ jwtSecret, keys }));
   const signIns = { ...setup, nonces: createIssuedNonces(setup) };
   const siwx = createSiwx(signIns);
   const challenges = createWalletChallenges(signIns);
@@ -90,7 +91,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
     refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
     revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
     jwks: () => issuing?.jwks ?? { keys: [] },
-    sessions: createSignInSessions(setup),
+    sessions,
     ...(issuing === undefined ? {} : { passTokens: issuing.passTokens }),
   });
 }
@@ -121,13 +122,13 @@ function resolve(options: IdentityOptions) {
   return setup;
 }
 
-function createIssuing(setup: Setup, ring: KeyRing | undefined): Issuing | undefined {
+function createIssuing(setup: Setup, sessions: SignInSessions, ring: KeyRing | undefined): Issuing | undefined {
   if (ring === undefined) return undefined;
   const { domain = 'tollhouse', issuer = domain, scopes, random } = setup;
   const access = createAccessTokens({ ...setup, ring, issuer, newId: () => bs58.encode(random(16)) });
   return {
     access,
-    tokens: createWalletTokens(access, createRefreshTokens(setup), scopes),
+    tokens: createWalletTokens(access, createRefreshTokens(setup), scopes, sessions),
     jwks: ring.jwks,
     passTokens: createPassTokens({ ring: () => ring, now: setup.now }),
   };

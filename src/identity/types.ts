@@ -109,8 +109,13 @@ export interface SignInSessions {
     wallet: string,
     request: IdentityRequest,
   ): Promise<{ readonly token: string; readonly endsAt: number } | undefined>;
-  /** The wallet of a token, base58; undefined where it is none, of another site, or over. */
+  /**
+   * The wallet of a token, base58; undefined where it is none, of another site, or over. Rejects where it cannot be looked up whether it
+   * was ended.
+   */
   read(token: string, request: IdentityRequest): MaybePromise<string | undefined>;
+  /** Ends all that a wallet has had so far, everywhere. */
+  endAll(wallet: string): Promise<void>;
 }
 
 /** Finds out who is calling. Gates use this and nothing else of identity. */

@@ -6,7 +6,7 @@ import type { IdentityRequest, SignInSessions } from '../types.js';
 import { hostOf } from './site.js';
 
 /** What sessions are made with. */
-export interface SignInSessionSetup extends Pick<SignInSetup, 'domain' | 'network' | 'now'> {
+export interface SignInSessionSetup extends Pick<SignInSetup, 'domain' | 'network' | 'now' | 'counters'> {
   /** The same in all instances that share sessions; asked for when it is first needed. */
   readonly secret: () => Promise<Uint8Array>;
 }
@@ -15,7 +15,10 @@ export interface SignInSessionSetup extends Pick<SignInSetup, 'domain' | 'networ
 const SESSION_MS = 12 * 3_600_000;
 const FORM = /^([1-9A-HJ-NP-Za-km-z]{32,44})\.(\d{13})\.([\w-]{43})$/;
 
-/** Makes sessions of which nothing is kept: each names its wallet and its end, under a MAC for one site and one network. */
+/**
+ * Makes sessions of which nothing is kept: each names its wallet and its end, under a MAC for one site and one network. Where all of a wallet
+ * were ended, the time of that is kept until the last of them is over.
+ */
 export function createSignInSessions({ secret, ...setup }: SignInSessionSetup): SignInSessions {
   let key: Uint8Array | undefined;
   const keyOf = (): MaybePromise<Uint8Array> =>
@@ -32,6 +35,8 @@ export function createSignInSessions({ secret, ...setup }: SignInSessionSetup): 
     return createHmac('sha256', key).update(said).digest();
   }
 
+  const endOf = (wallet: string): string => `ended-sign-ins:${setup.network}:${wallet}`;
+
   return {
     async open(wallet, request) {
       const endsAt = setup.now() + SESSION_MS;
@@ -44,8 +49,11 @@ export function createSignInSessions({ secret, ...setup }: SignInSessionSetup): 
       return whenKnown(keyOf(), (key) => {
         const right = macOf(key, wallet, endsAt, request);
         const given = Buffer.from(mac, 'base64url');
-        return right?.length === given.length && timingSafeEqual(right, given) ? wallet : undefined;
+        if (right?.length !== given.length || !timingSafeEqual(right, given)) return undefined;
+        const isOver = (endedAt = '0') => Number(endsAt) - SESSION_MS <= Number(endedAt);
+        return whenKnown(setup.counters.get(endOf(wallet)), (endedAt) => (isOver(endedAt) ? undefined : wallet));
       });
     },
+    endAll: (wallet) => setup.counters.put(endOf(wallet), String(setup.now()), SESSION_MS),
   };
 }

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import type { SignInSessions } from '../types.js';
 import { ACCESS_TOKEN_MS, type AccessTokens } from './access-token.js';
 import type { RefreshTokens, Session } from './refresh-token.js';
 
@@ -26,7 +27,7 @@ export interface WalletTokens {
   refresh(refreshToken: string): Promise<TokenGrant>;
   /**
    * Ends the session of a refresh token, or refuses one access token from now on; with `everywhere` all sessions of the wallet that
-   * the token is of end, with their access tokens. Anything that is no good token is left alone.
+   * the token is of end, with their access tokens and the sign-ins that browsers keep. Anything that is no good token is left alone.
    */
   revoke(token: string, extent?: RevokeExtent): Promise<void>;
 }
@@ -37,11 +38,16 @@ export interface RevokeExtent {
   readonly everywhere?: boolean | undefined;
 }
 
-/** Puts access and refresh tokens together. `scopes` are what every wallet may. */
+/**
+ * Puts access and refresh tokens together.
+ * @param scopes - what every wallet may
+ * @param sessions - sign-ins that browsers keep, which end with all others of a wallet
+ */
 export function createWalletTokens(
   access: AccessTokens,
   refresh: RefreshTokens,
   scopes: readonly string[],
+  sessions: Pick<SignInSessions, 'endAll'>,
 ): WalletTokens {
   async function grantOf(refreshToken: string, { id, ...owner }: Session): Promise<TokenGrant> {
     const accessToken = await access.issue({ ...owner, session: id });
@@ -51,6 +57,7 @@ export function createWalletTokens(
   async function revokeAll(token: string): Promise<void> {
     const session = (await refresh.find(token)) ?? (await sessionOf(token));
     if (session === undefined) return;
+    await sessions.endAll(session.address);
     const ended = await refresh.endAll(session.address);
     // A list that the store has forgotten does not hold it.
     await refresh.end(token);

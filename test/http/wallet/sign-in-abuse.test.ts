@@ -22,6 +22,7 @@ import {
   walletKey,
   walletKeyOf,
 } from '../../helpers/transactions/wallet-key.js';
+import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const ACCESS_TOKEN_MS = 15 * 60_000;
@@ -249,7 +250,15 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
       await expect(one.identity.exchange(signed)).rejects.toMatchObject({ code: 'sign_in_replayed' });
       const tabs = await Promise.all([one, other].map((it) => it.identity.refresh(grant.refreshToken)));
       expect(tabs[0]?.refreshToken).toBe(tabs[1]?.refreshToken);
+      const { sessions } = other.identity;
+      const keep = async () => (await sessions?.open(wallet.address, asked()))?.token ?? '';
+      const kept = await keep();
+      expect(await sessions?.read(kept, asked())).toBe(wallet.address);
       await one.identity.revoke(grant.accessToken, { everywhere: true });
+      const revokedAt = Date.now();
+      expect(await sessions?.read(kept, asked())).toBeUndefined();
+      await until(() => Date.now() > revokedAt);
+      expect(await sessions?.read(await keep(), asked())).toBe(wallet.address);
       await expect(other.identity.refresh(tabs[0]?.refreshToken ?? '')).rejects.toMatchObject({
         code: 'invalid_refresh_token',
       });
