@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import fc from 'fast-check';
@@ -100,6 +101,13 @@ describe.each(DATABASES)('calls of processes that are killed, on %s', (_name, op
     await database?.stop();
   });
 
+  /** The story that is under way, and what it has come to: one that never ends is told. */
+  let told: readonly Step[] | undefined;
+  let sums: Awaited<ReturnType<typeof sumsOf>> | undefined;
+  afterEach(() => {
+    if (told !== undefined) process.stderr.write(`${inspect({ told, sums }, { depth: 4 })}\n`);
+  });
+
   async function newCaller(): Promise<Caller> {
     const wallet = await sandbox.createWallet({ usdc: '1000' });
     const proof = await client.signIn(wallet);
@@ -189,6 +197,7 @@ describe.each(DATABASES)('calls of processes that are killed, on %s', (_name, op
     async () => {
       const story = fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 6 }), async (steps) => {
         const caller = await newCaller();
+        [told, sums] = [steps, undefined];
         projects += 1;
         const slug = `story-${projects}`;
         const project = await client.project(asOwner, { slug, upstream: { url: upstream.origin } });
@@ -198,9 +207,13 @@ describe.each(DATABASES)('calls of processes that are killed, on %s', (_name, op
           await call(`${slug}/${slug}-${at}`, caller, it);
           if (it.rotates) await rotate(caller);
         }
-        await until(async () => holds(await sumsOf(caller, project, before)));
+        await until(async () => {
+          sums = await sumsOf(caller, project, before);
+          return holds(sums);
+        });
         const { paid } = await sumsOf(caller, project, before);
         expect(paid).toBeLessThanOrEqual(BUDGET * CALL_PRICE);
+        told = undefined;
       });
       await fc.assert(story, { numRuns: STORIES });
       const addressOf = ({ publicKey }: Keypair) => publicKey.toBase58();
