@@ -10,7 +10,7 @@ import { pause } from './wire/send-request.js';
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;
 /** Who is back here so often has a browser that does not bring what it is given, or brings something else. */
-const MOST_ENTRIES = 2;
+const MOST_ENTRIES = 20;
 
 const data: PaywallData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { request, texts } = data;
