@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
@@ -8,22 +9,29 @@ import { type RunningServer, startServer } from '../../../src/server/start-serve
 import { connectGateway, type GatewayClient, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch } from '../../helpers/http/official-clients.js';
-import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
+import { type Receiver, type Respond, startReceiver } from '../../helpers/http/webhook-receiver.js';
 import { type PostgresServer, startPostgres } from '../../helpers/storage/postgres.js';
-import { rejection } from '../../helpers/rejection.js';
 import { until } from '../../helpers/until.js';
 
 const VALUE = 'Bearer plainly-to-be-found-7d1f';
 const TOKEN = 'plainly-to-be-found-in-the-query';
-const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map((it) => `${it} secret for upstreams, long enough`) as [
+const [OLD, NEW, OTHER] = ['old', 'new', 'other'].map((it) => `${it} secret for upstreams that is long enough`) as [
   string,
   string,
   string,
 ];
 
+/** What a promise rejects with. */
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
 describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %s', (kind) => {
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-secrets-'));
-  const owner = Keypair.generate();
+  let owner: Keypair;
   const lines: string[] = [];
   let toll: TollFixture;
   let postgres: PostgresServer | undefined;
@@ -59,6 +67,7 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
 
   beforeAll(async () => {
     toll = await openTollFixture();
+    owner = await toll.sandbox.createWallet({ usdc: '0' });
     upstream = await startReceiver((res) => void res.end('paid for'));
     postgres = kind === 'Postgres' ? await startPostgres() : undefined;
     databaseUrl = (await postgres?.newDatabase()) ?? `sqlite:${join(folder, 'tollhouse.db')}`;
@@ -97,7 +106,7 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
     const named = `select table_name from information_schema.tables where table_schema = 'public'`;
     const tables = await postgres.query(databaseUrl, named);
     const rows = await Promise.all(
-      tables.map(({ table_name }) => postgres?.query(databaseUrl, `select * from ${table_name}`)),
+      tables.map((it) => postgres?.query(databaseUrl, `select * from ${Reflect.get(it, 'table_name')}`)),
     );
     return JSON.stringify(rows);
   }
@@ -126,12 +135,15 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
     await ask('PATCH', one, { upstream: { headers: { 'x-more': { deep: VALUE } } }, slug: VALUE });
     await ask('POST', '/api/v1/projects', { slug: 'quiet', upstream: { url: VALUE, headers: { a: VALUE } } });
     await received('quiet');
-    upstream.respond((res) => void res.writeHead(500, { 'x-said': VALUE }).end());
     const wallet = await toll.sandbox.createWallet({ usdc: '1' });
     const { headers } = await client.key(await client.signIn(wallet));
     const pay = await payingFetch({ wallet, rpcUrl: toll.sandbox.rpcUrl });
-    for (const respond of [upstream.respond, () => upstream.respond((res) => void res.destroy())]) {
-      if (respond !== upstream.respond) respond(() => undefined);
+    const failing: readonly Respond[] = [
+      (res) => void res.writeHead(500, { 'x-said': VALUE }).end(),
+      (res) => void res.destroy(),
+    ];
+    for (const respond of failing) {
+      upstream.respond(respond);
       const failed = await pay(`${client.url}/v1/quiet/x?key=mine`, { headers });
       seen.push(await failed.text(), JSON.stringify([...failed.headers]));
       expect(failed.status).toBeGreaterThanOrEqual(500);
@@ -237,6 +249,6 @@ describe('a server on the sandbox', () => {
 
   test('shows its key to nobody who prints its configuration', () => {
     const configuration = readConfiguration({ SECRETS_KEY: OLD });
-    expect(JSON.stringify(configuration)).not.toContain(OLD);
+    expect(inspect(configuration) + JSON.stringify(configuration)).not.toContain(OLD);
   });
 });
