@@ -151,7 +151,7 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
     upstream.respond((res) => void res.end('paid for'));
     for (const path of [
       '/api/v1/events',
-      '/api/v1/calls',
+      '/api/v1/spending',
       '/api/v1/marketplace',
       '/api/v1/marketplace/quiet',
       '/api/v1/operator/audit',
@@ -161,7 +161,9 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
       '/openapi.json',
       '/health',
     ]) {
-      await ask('GET', path);
+      const answer = await fetch(`${client.url}${path}`, { headers: { ...by } });
+      expect([path, answer.status]).toEqual([path, 200]);
+      seen.push(await answer.text());
     }
     await ask('POST', `${one}/pause`);
     await ask('POST', `${one}/resume`);
