@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { priceArgument } from '../arguments/price-argument.js';
 import { defined } from '../../lib/defined.js';
+import { priceArgument } from '../arguments/price-argument.js';
 import { UsageError } from '../command.js';
 import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 

@@ -107,7 +107,12 @@ describe.each(BOTH_DATABASES)('what owners add to the calls of their upstreams, 
       shown.push(headers.get('location'));
     }
     const here = `/v1/${project.slug}`;
-    expect(shown).toEqual([expect.stringMatching(/x#top$/), `${here}/x/?town=Rome`, here, 'https://elsewhere.example/?a=1']);
+    expect(shown).toEqual([
+      expect.stringMatching(/x#top$/),
+      `${here}/x/?town=Rome`,
+      here,
+      'https://elsewhere.example/?a=1',
+    ]);
   });
 
   test('goes with its project', async () => {

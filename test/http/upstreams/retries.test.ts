@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import type { Undelivered } from '../../../src/gateway/proxy/upstream-proxy.js';
-import { closeUpstreamFixtures, openUpstreamFixture, type UpstreamFixture } from '../../helpers/http/upstream-fixture.js';
+import {
+  closeUpstreamFixtures,
+  openUpstreamFixture,
+  type UpstreamFixture,
+} from '../../helpers/http/upstream-fixture.js';
 import { until } from '../../helpers/until.js';
 
 afterEach(closeUpstreamFixtures);
@@ -28,7 +32,10 @@ const good = (socket: Socket) => void socket.end(OK);
 const silent = () => undefined;
 
 async function outcomeOf(fixture: UpstreamFixture, init: RequestInit = {}): Promise<unknown> {
-  await fetch(fixture.url, init).then((it) => it.arrayBuffer(), () => undefined);
+  await fetch(fixture.url, init).then(
+    (it) => it.arrayBuffer(),
+    () => undefined,
+  );
   await until(() => fixture.outcomes.length > 0);
   const [outcome] = fixture.outcomes;
   return outcome?.delivered ? outcome.status : (outcome as Undelivered).reason;
@@ -66,7 +73,10 @@ describe('a call whose connection fails before any byte of a response', () => {
   test('is not sent again with a body, whatever its method', async () => {
     const upstream = inTurn(reset, good);
     const fixture = await openUpstreamFixture(upstream, { forward: { retries: 3 } });
-    const sent = request(fixture.url, { method: 'GET', headers: { 'content-length': '1' } }).on('error', () => undefined);
+    const sent = request(fixture.url, { method: 'GET', headers: { 'content-length': '1' } }).on(
+      'error',
+      () => undefined,
+    );
     sent.end('x');
     await until(() => fixture.outcomes.length > 0);
     expect(upstream.seen).toHaveLength(1);

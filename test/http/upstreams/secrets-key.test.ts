@@ -212,7 +212,11 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
     const { openStorage } = await import('../../../src/storage/open-storage.js');
     const storage = await openStorage(databaseUrl);
     const [from, to] = await Promise.all(['quiet', 'moved'].map((it) => storage.gateway.projects.findBySlug(it)));
-    const stolen = { ...to!, version: to!.version + 1, upstream: { ...to!.upstream, headers: from!.upstream.headers! } };
+    const stolen = {
+      ...to!,
+      version: to!.version + 1,
+      upstream: { ...to!.upstream, headers: from!.upstream.headers! },
+    };
     expect(await storage.gateway.projects.replace(stolen, 'keep', [])).toBe(true);
     await storage.close();
 
@@ -245,9 +249,14 @@ describe('a server on the sandbox', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.each(['short', 'a secret for upstreams that is long enough,short'])('refuses a key that is short: %s', (text) => {
-    expect(() => readConfiguration({ SECRETS_KEY: text })).toThrow(/SECRETS_KEY must be secrets of at least 32 bytes/);
-  });
+  test.each(['short', 'a secret for upstreams that is long enough,short'])(
+    'refuses a key that is short: %s',
+    (text) => {
+      expect(() => readConfiguration({ SECRETS_KEY: text })).toThrow(
+        /SECRETS_KEY must be secrets of at least 32 bytes/,
+      );
+    },
+  );
 
   test('shows its key to nobody who prints its configuration', () => {
     const configuration = readConfiguration({ SECRETS_KEY: OLD });

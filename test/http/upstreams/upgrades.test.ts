@@ -2,7 +2,11 @@ import { request } from 'node:http';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 
 /** Asks to speak another protocol on the connection, as browsers do for a WebSocket. */
-function upgrade(url: string, headers: object, protocol: string): Promise<{ readonly status: number; readonly text: string }> {
+function upgrade(
+  url: string,
+  headers: object,
+  protocol: string,
+): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const asked = {
       ...headers,

@@ -187,7 +187,9 @@ describe('an upstream that is looked at', () => {
     const { pathname, port } = new URL(receiver.origin);
     const hits = receiver.received.length;
     const { storage } = fixture();
-    const project = await fixture().newProject({ upstream: { url: receiver.origin, health: { path: '/', interval: 10 } } });
+    const project = await fixture().newProject({
+      upstream: { url: receiver.origin, health: { path: '/', interval: 10 } },
+    });
     // What a name resolves to may change after it was checked.
     const record = (await storage.gateway.projects.find(project.id))!;
     const moved = { ...record.upstream, url: `http://10.255.255.1:${port}${pathname}` };
