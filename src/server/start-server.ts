@@ -108,16 +108,18 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   }
 }
 
-/** Finds the secrets and opens the database; when that cannot be done, the chain goes as well. */
+/** Opens the database and finds the secrets; when that cannot be done, the chain goes as well. */
 async function openBeside(
   chain: RunningChain,
   given: ServerConfiguration,
 ): Promise<{ readonly configuration: ServerConfiguration; readonly storage: Storage }> {
   const { databaseUrl, redisUrl } = given;
+  let storage: Storage | undefined;
   try {
-    const configuration = withSecrets(given, chain);
-    return { configuration, storage: await openStorage(databaseUrl, defined({ redisUrl })) };
+    storage = await openStorage(databaseUrl, defined({ redisUrl }));
+    return { configuration: withSecrets(given, chain), storage };
   } catch (error) {
+    await storage?.close();
     await chain.close();
     throw error;
   }
