@@ -105,6 +105,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
     remembersSince: books.ledger.remembersSince,
+    remembersUntil: books.ledger.remembersUntil,
   };
   const leases = createLeases(books.ledger, resolved.leaseMs);
   const service = { ...books, backend: createChainBackend(chain), leases, events, now, onFault: resolved.onFault };

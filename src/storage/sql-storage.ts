@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
 import { namingAllMissing } from '../lib/optional-packages.js';
 import { resolveOptions } from '../lib/options.js';
+import { readLostPeriod } from './backup/moments.js';
 import type { Counters } from './counters/counters.js';
 import { createMemoryCounters } from './counters/memory-counters.js';
 import { openRedisCounters } from './counters/redis-counters.js';
@@ -10,6 +11,7 @@ import { createGatewayStores } from './gateway-stores.js';
 import { HELD_MEMORY_MS } from './held/held-times.js';
 import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
+import type { Ledger } from './ledger/ledger.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
 import { createSqlRefundStore } from './payouts/sql-refund-store.js';
@@ -54,15 +56,35 @@ async function open(databaseUrl: string, redisUrl: string | undefined, now: () =
 
 async function openBase(databaseUrl: string, now: () => number): Promise<Storage> {
   const location = readDatabaseUrl(databaseUrl);
-  if (location.dialect === 'postgres') return onSql(await openPostgres(location.url), now);
-  const storage = onSql(await openSqlite(location.path), now, location.path === IN_MEMORY);
+  if (location.dialect === 'postgres') return onSql(await withMemory(await openPostgres(location.url)), now);
+  const isForgotten = location.path === IN_MEMORY;
+  const opened = await openSqlite(location.path);
+  const storage = onSql(
+    isForgotten ? { database: opened, memory: { remembersSince: now() } } : await withMemory(opened),
+    now,
+  );
   // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
   return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
 
-function onSql(database: SqlDatabase, now: () => number, isForgotten = false): Storage {
-  const books = createSqlLedger(database, now);
-  const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
+/** A database, and what its books remember. */
+interface Books {
+  readonly database: SqlDatabase;
+  readonly memory: Pick<Ledger, 'remembersSince' | 'remembersUntil'>;
+}
+
+async function withMemory(database: SqlDatabase): Promise<Books> {
+  try {
+    const lost = await readLostPeriod(database);
+    return { database, memory: lost === undefined ? {} : { remembersUntil: lost.from, remembersSince: lost.to } };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function onSql({ database, memory }: Books, now: () => number): Storage {
+  const ledger = { ...createSqlLedger(database, now), ...memory };
   const counters = createSqlCounters(database, now);
   const passes = createSqlPassStore(database, now);
   const idempotency = createSqlIdempotencyStore(database, { now });

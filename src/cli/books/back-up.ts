@@ -1,4 +1,3 @@
-import { readConfiguration } from '../../server/configuration/configuration.js';
 import { settleRestored } from '../../storage/backup/after-restore.js';
 import { backUpDatabase, restoreDatabase } from '../../storage/backup/backup.js';
 import type { Restored } from '../../storage/backup/backup-options.js';
@@ -71,9 +70,13 @@ function tell(databaseUrl: string, { from, to, owed, sent, claimed, setAside }: 
   if (owed.length > 0) {
     const rest = owed.length > SHOWN ? `, and ${owed.length - SHOWN} more` : '';
     const ids = `${owed.slice(0, SHOWN).join(', ')}${rest}`;
-    printStep('ended', `${owed.length} payments had landed and were owed a response, which may have been given since: ${ids}`);
+    printStep(
+      'ended',
+      `${owed.length} payments had landed and were owed a response, which may have been given since: ${ids}`,
+    );
   }
-  if (sent > 0) printStep('sent', `${sent} payments had been sent: the server asks the chain, and they buy nothing any more`);
+  if (sent > 0)
+    printStep('sent', `${sent} payments had been sent: the server asks the chain, and they buy nothing any more`);
   if (claimed > 0) printStep('forgotten', `${claimed} payments had not been sent`);
   printStep('next', 'tollhouse payouts resolve, where there is a SPLIT_KEYPAIR; then start the server');
   printStep('then', `tollhouse reconcile --book-lost: finds on the chain what was paid since ${completeUntil}`);

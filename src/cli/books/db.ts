@@ -59,7 +59,8 @@ export const db: Command = {
   help: HELP,
   async run([name, ...args]) {
     const action = name === undefined || !Object.hasOwn(ACTIONS, name) ? undefined : ACTIONS[name];
-    if (action === undefined) throw new UsageError('say what to do: tollhouse db migrate, status, backup, restore or export');
+    if (action === undefined)
+      throw new UsageError('say what to do: tollhouse db migrate, status, backup, restore or export');
     const { DATABASE_URL, TOKENS_FILE } = process.env;
     const { databaseUrl, tokens } = readConfiguration({ DATABASE_URL, TOKENS_FILE });
     return action(databaseUrl, args, tokens);
@@ -69,7 +70,14 @@ export const db: Command = {
 type Tokens = ReturnType<typeof readConfiguration>['tokens'];
 type Action = (databaseUrl: string, args: readonly string[], tokens: Tokens) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { migrate, status, backup: backUp, restore, restored: markRestored, export: exportBooks };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  migrate,
+  status,
+  backup: backUp,
+  restore,
+  restored: markRestored,
+  export: exportBooks,
+};
 
 async function migrate(databaseUrl: string, args: readonly string[]): Promise<number> {
   const json = onlyJson(args);

@@ -54,7 +54,13 @@ export async function restorePostgres(
     throw backupFailed(detail);
   }
   onStep('pg_restore');
-  await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error', backup]);
+  await runPgTool('pg_restore', url, [
+    '--no-owner',
+    '--no-privileges',
+    '--single-transaction',
+    '--exit-on-error',
+    backup,
+  ]);
   return withDatabase(url, (database) => settleRestored(database, now()));
 }
 

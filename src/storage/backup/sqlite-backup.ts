@@ -114,7 +114,9 @@ function noteTime(connection: SqliteConnection, time: number): void {
 async function refuseInUse(target: string, force: boolean): Promise<void> {
   if (!existsSync(target) || statSync(target).size === 0) return;
   if (!force) {
-    throw backupFailed(`${target} is there already; name another file in DATABASE_URL, or stop the server and take --force`);
+    throw backupFailed(
+      `${target} is there already; name another file in DATABASE_URL, or stop the server and take --force`,
+    );
   }
   try {
     await withFreeFile(target);
@@ -139,7 +141,8 @@ async function putAside(target: string, time: number): Promise<string | undefine
   if (!existsSync(target)) return undefined;
   const aside = `${target}.before-${new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')}`;
   await link(target, aside).catch(() => copyFile(target, aside));
-  for (const end of ['-wal', '-shm']) if (existsSync(`${target}${end}`)) await rename(`${target}${end}`, `${aside}${end}`);
+  for (const end of ['-wal', '-shm'])
+    if (existsSync(`${target}${end}`)) await rename(`${target}${end}`, `${aside}${end}`);
   return aside;
 }
 
