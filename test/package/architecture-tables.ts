@@ -58,7 +58,6 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   solana: ['keypair', 'transaction/', 'building/', 'rpc/', 'accounts/', 'confirmation/', 'rules/', 'landed/'],
   storage: [
     'sql/',
-    'backup/',
     'counters/',
     'audit/',
     'owners/',

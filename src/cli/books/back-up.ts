@@ -1,7 +1,7 @@
-import { settleRestored } from '../../storage/backup/after-restore.js';
-import { backUpDatabase, restoreDatabase } from '../../storage/backup/backup.js';
-import type { Restored } from '../../storage/backup/backup-options.js';
 import { openStorage } from '../../storage/open-storage.js';
+import { settleRestored } from '../../storage/sql/backup/after-restore.js';
+import { backUpDatabase, restoreDatabase } from '../../storage/sql/backup/backup.js';
+import type { Restored } from '../../storage/sql/backup/backup-options.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { createProgress } from '../output/progress.js';

@@ -6,6 +6,11 @@ export interface Memory {
   readonly remembersUntil?: number | undefined;
 }
 
+/** What a ledger remembers, and nothing else of it. */
+export function memoryOf({ remembersSince, remembersUntil }: Memory): Memory {
+  return { remembersSince, remembersUntil };
+}
+
 /** The chain tells the second in which a block was made, and clocks differ a little. */
 const CLOCK_MS = 2_000;
 /** What lands just before the books end may be written down, and used, after that; clocks of instances differ by ten seconds. */

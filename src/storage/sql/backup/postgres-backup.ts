@@ -1,7 +1,7 @@
-import { SCHEMA_STEPS } from '../sql/migrations/steps.js';
-import { openPostgres } from '../sql/postgres-database.js';
-import { readSchema } from '../sql/schema-state.js';
-import type { SqlDatabase } from '../sql/sql-database.js';
+import { SCHEMA_STEPS } from '../migrations/steps.js';
+import { openPostgres } from '../postgres-database.js';
+import { readSchema } from '../schema-state.js';
+import type { SqlDatabase } from '../sql-database.js';
 import { settleRestored } from './after-restore.js';
 import { backupFailed } from './backup-error.js';
 import type { Restored } from './backup-options.js';

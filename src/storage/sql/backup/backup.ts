@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { badOption } from '../../errors/errors.js';
-import { namingAllMissing } from '../../lib/optional-packages.js';
-import { IN_MEMORY, readDatabaseUrl } from '../sql/database-url.js';
-import { packagesFor } from '../sql/needed-packages.js';
+import { badOption } from '../../../errors/errors.js';
+import { namingAllMissing } from '../../../lib/optional-packages.js';
+import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
+import { packagesFor } from '../needed-packages.js';
 import { backupFailed } from './backup-error.js';
 import type { BackupOptions, Restored } from './backup-options.js';
 import { backUpPostgres, restorePostgres } from './postgres-backup.js';

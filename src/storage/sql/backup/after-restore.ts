@@ -1,4 +1,4 @@
-import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import type { SqlDatabase, Statement } from '../sql-database.js';
 import { type LostPeriod, NOTE_MOMENT, readMoments } from './moments.js';
 
 /** What was begun and not over when the books end. */

@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, link, mkdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { TollhouseError } from '../../errors/errors.js';
-import { codeOf, lineOf } from '../sql/load-driver.js';
-import { readSteps } from '../sql/migrate.js';
-import { loadSqliteDriver } from '../sql/sqlite/load-sqlite-driver.js';
-import { openSqlite } from '../sql/sqlite/sqlite-database.js';
-import { isBusy, type SqliteConnection } from '../sql/sqlite/sqlite-driver.js';
+import { TollhouseError } from '../../../errors/errors.js';
+import { codeOf, lineOf } from '../load-driver.js';
+import { readSteps } from '../migrate.js';
+import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';
+import { openSqlite } from '../sqlite/sqlite-database.js';
+import { isBusy, type SqliteConnection } from '../sqlite/sqlite-driver.js';
 import { settleRestored } from './after-restore.js';
 import { backupFailed } from './backup-error.js';
 import type { BackupOptions, Restored } from './backup-options.js';

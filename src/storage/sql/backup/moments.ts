@@ -1,4 +1,4 @@
-import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
+import type { Row, SqlDatabase, Statement } from '../sql-database.js';
 
 /**
  * `backed_up`: when the last backup of these books was begun. `complete_until`: until when they were complete, where they were
