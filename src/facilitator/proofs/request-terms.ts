@@ -78,7 +78,7 @@ export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransacti
 export function requestTerms(
   request: PaymentRequestRecord,
   { accounts }: Pick<DecodedTransaction, 'accounts'>,
-  policy: Pick<CheckPolicy, 'managedKeys'>,
+  policy: CheckPolicy,
   asset: string = request.token.mint,
 ): Terms {
   const { network, amount, payTo, memo } = request;

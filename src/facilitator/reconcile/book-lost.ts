@@ -107,6 +107,6 @@ function readRequest(
 ): LostPayment | undefined {
   const paid = readPaid(landed, requestTransfers(request));
   if (!paid.ok) return undefined;
-  const terms = requestTerms(request, landed, { managedKeys: new Set(feePayers) }, paid.asset);
+  const terms = requestTerms(request, landed, { managedKeys: new Set(feePayers), maxFeeLamports: 0n }, paid.asset);
   return { payer: paid.payer, terms, resource: request.id };
 }
