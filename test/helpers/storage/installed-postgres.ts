@@ -19,9 +19,9 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres | unde
   const bin = `/usr/lib/postgresql/${version}/bin`;
   if (version === undefined || !existsSync(join(bin, 'initdb'))) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-installed-postgres-'));
-  const user = process.getuid?.() === 0 ? userOf('postgres') : {};
+  const user = process.getuid?.() === 0 ? userOf('postgres') : undefined;
   chmodSync(folder, 0o700);
-  if ('uid' in user) chownSync(folder, user.uid, user.gid);
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   execFileSync(
     join(bin, 'initdb'),
