@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { db } from '../../src/cli/books/db.js';
@@ -5,6 +6,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { newClaim } from '../contracts/ledger-samples.js';
 import { runCommand } from '../helpers/processes/run-command.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import { openSqliteFile } from '../helpers/storage/sqlite-file.js';
 
 const folder = testFolder();
@@ -120,4 +122,26 @@ test('a database that was restored in another way is told so', async () => {
   const { remembersUntil } = opened.ledger;
   await opened.close();
   expect(remembersUntil).toBeGreaterThan(0);
+});
+
+const [, dumpVersion] = /(\d+)/.exec(spawnSync('pg_dump', ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? [];
+
+test('of Postgres, tools that are not there or older than the server are named, with what to install', async () => {
+  const server = await startPostgres();
+  try {
+    const url = await server.newDatabase();
+    await tollhouse(url, 'migrate');
+    const backup = folder.newPath('dump');
+    const without = runCommand(db, { DATABASE_URL: url, PATH: '/nowhere' }, ['backup', backup]);
+    await expect(without).rejects.toEqual(failed('there is no pg_dump in PATH: install the client tools'));
+    const [row] = await server.query(url, `select current_setting('server_version_num')::int / 10000 as version`);
+    const isOlder = dumpVersion !== undefined && Number(dumpVersion) < Number(Reflect.get(row ?? {}, 'version'));
+    const made = tollhouse(url, 'backup', backup);
+    if (isOlder) await expect(made).rejects.toEqual(failed(/^pg_dump .* is older than the server/));
+    else if (dumpVersion !== undefined) expect(await made).toMatchObject({ code: 0 });
+    else await expect(made).rejects.toEqual(failed('there is no pg_dump'));
+    expect(existsSync(backup)).toBe(dumpVersion !== undefined && !isOlder);
+  } finally {
+    await server.stop();
+  }
 });
