@@ -26,8 +26,9 @@ import { createPayouts } from './payouts/payouts.js';
 import { checkProjects } from './projects/checked-projects.js';
 import { createMarketplace } from './projects/marketplace.js';
 import { createProjects } from './projects/projects.js';
-import { createUpstreamProxy } from './proxy/upstream-proxy.js';
 import { labelOf } from './token-label.js';
+import { createSecretBox, type SecretBox } from './upstream-secrets/secret-box.js';
+import { createUpstreamSide } from './upstream-side.js';
 import { createEventTail } from './webhooks/event-tail.js';
 import { createWebhookSender } from './webhooks/webhook-sender.js';
 import { createWebhookWorker } from './webhooks/webhook-worker.js';
@@ -49,6 +50,11 @@ export interface GatewayOptions {
   readonly operators?: readonly string[];
   /** Who may create projects: `open` for every wallet, or some wallets. Default: the operators on mainnet, `open` elsewhere. */
   readonly owners?: GatewayOwners;
+  /**
+   * What the secrets are encrypted with that owners add to the calls of their upstreams: at least 32 bytes. Of several the first
+   * encrypts, and all decrypt. Default: none, and such secrets are refused (`secrets_key_missing`).
+   */
+  readonly secretsKey?: string | readonly string[];
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -78,6 +84,7 @@ const options = z.strictObject({
   allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
   limitScale: z.number('a number above 0').positive('a number above 0').default(1),
   quotas: quotasOption,
+  secretsKey: z.union([z.string(), z.array(z.string()).readonly()], 'a secret, or a list of secrets').default([]),
   operators: operatorsOption.default([]),
   owners: ownersOption.optional(),
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
@@ -101,11 +108,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
     strangers: strangersOf(setup, stores),
+    secretBox: createSecretBox(WHERE, [setup.secretsKey].flat()),
     onFault,
     now,
   };
-  const proxy = createUpstreamProxy({ guard: parts.guard, now });
-  const selling = sellingSide(parts, counters, scale);
+  const { forget, ...selling } = sellingSide(parts, counters, scale);
   const { describeToken } = selling;
   const { worker, ...telling } = tellingSide(parts);
   const payouts = payoutsOf(parts);
@@ -114,9 +121,14 @@ export function createGateway(given: GatewayOptions): Gateway {
     worker.nudge();
     telling.tail.wake();
   };
+  const calling = createUpstreamSide(parts, (slug) => {
+    forget(slug);
+    wake();
+  });
   const stopListening = TOLD.map((type) => facilitator.on(type, wake));
   return Object.freeze({
     ...selling,
+    ...calling.shown,
     ...telling,
     ...payouts,
     calls: createCalls({
@@ -129,16 +141,16 @@ export function createGateway(given: GatewayOptions): Gateway {
       onFault,
       now,
     }),
-    proxy,
     now,
     start() {
       worker.start();
+      calling.start();
       payouts.payouts?.start();
     },
     async close() {
       for (const stop of stopListening) stop();
       await telling.tail.close();
-      await Promise.all([proxy.close(), worker.stop(), payouts.payouts?.close()]);
+      await Promise.all([calling.close(), worker.stop(), payouts.payouts?.close()]);
       await book.close();
     },
   });
@@ -148,6 +160,7 @@ interface Parts extends Pick<GatewayOptions, 'facilitator'> {
   readonly stores: GatewayStores;
   readonly guard: AddressGuard;
   readonly strangers: Strangers;
+  readonly secretBox: SecretBox;
   readonly onFault: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -159,7 +172,11 @@ function strangersOf(setup: Readonly<z.output<typeof options>>, stores: GatewayS
 }
 
 /** Projects, who calls them, and what came of it. */
-function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, counters: Counters, scale: number) {
+function sellingSide(
+  { facilitator, stores, guard, strangers, secretBox, now }: Parts,
+  counters: Counters,
+  scale: number,
+) {
   const { network, tokens } = facilitator;
   const { quotas, admit, suspensions, operator } = strangers;
   const { book } = stores;
@@ -167,13 +184,14 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
     const token = tokens.find((it) => it.mint === mint) ?? (await facilitator.findToken(mint));
     return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
   };
-  const projects = createProjects({
+  const { forget, ...projects } = createProjects({
     store: stores.projects,
     addressGuard: guard,
     findToken: (text) => findPriceToken(facilitator, text),
     tokenFault: (text) => facilitator.tokenFault(priceMint(facilitator, text)),
     isWallet: facilitator.isWallet,
     feePayers: async () => (await facilitator.supported()).signers,
+    secretBox,
     network,
     quotas,
     admit,
@@ -190,6 +208,7 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
     quotas,
     suspensions,
     projects: checkProjects(projects),
+    forget,
     async findProject(slugOrId: string) {
       if (!slugOrId.startsWith('prj_')) return projects.bySlug(slugOrId);
       const project = await stores.projects.find(slugOrId);

@@ -12,6 +12,8 @@ import type { Marketplace } from './projects/marketplace.js';
 import type { Projects } from './projects/projects.js';
 import type { UpstreamProxy } from './proxy/upstream-proxy.js';
 import type { DescribeToken } from './token-label.js';
+import type { UpstreamWatch } from './upstream-health/upstream-watch.js';
+import type { Upstreams } from './upstream-secrets/upstreams.js';
 import type { EventTail } from './webhooks/event-tail.js';
 import type { Webhooks } from './webhooks/webhooks.js';
 
@@ -37,12 +39,16 @@ export interface Gateway {
   readonly payouts?: Payouts;
   readonly calls: Calls;
   readonly proxy: UpstreamProxy;
+  /** What owners add to the calls of their upstreams. */
+  readonly upstreams: Upstreams;
+  /** Looks at upstreams. */
+  readonly upstreamHealth: UpstreamWatch;
   readonly describeToken: DescribeToken;
   /** Holds what x402 payments owe to several recipients, base58. */
   readonly splitWallet?: string;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
-  /** Begins what is done in the background: webhooks and payouts. */
+  /** Begins what is done in the background: webhooks, payouts, looks at upstreams. */
   start(): void;
   /** Ends what is under way, and the background. */
   close(): Promise<void>;

@@ -16,6 +16,7 @@ import { createApp } from './create-app.js';
 import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
 import { createHttpServer, listen } from './http-server.js';
+import { keptSecretsKey } from './kept-secrets-key.js';
 import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
 import { requirePackages } from './needed-packages.js';
 import { startHousekeeping } from './upkeep/housekeeping.js';
@@ -53,17 +54,15 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   requirePackages(given);
   const logger = await createLogger(given.logLevel, log);
   const { facilitatorOptions, ...chain } = await connectChain(given);
-  const configuration = withSecret(given, chain);
-  const storage = await openStorageBeside(chain, given);
+  const { configuration, storage } = await openBeside(chain, given);
   const { counters } = storage;
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
   const facilitator = createFacilitator({ ...facilitatorOptions, storage, onFault });
-  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners } = configuration;
-  const bounds = { allowPrivateNetworks, limitScale, quotas, operators, owners };
+  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners, secretsKey } = configuration;
+  const bounds = { allowPrivateNetworks, limitScale, quotas, operators, owners, secretsKey };
   const gateway = createGateway({ ...bounds, facilitator, onFault });
   const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
-  gateway.start();
 
   async function letGo(): Promise<void> {
     const idle = stopHousekeeping();
@@ -74,6 +73,8 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   }
 
   try {
+    await gateway.upstreams.check();
+    gateway.start();
     logPayments(facilitator, logger);
     watchFees(facilitator, { counters, events: storage.gateway.events, now: Date.now, logger });
     const identity = identityFor(configuration, facilitator);
@@ -107,23 +108,28 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   }
 }
 
-/** Opens the database; when it cannot be opened, the chain goes as well. */
-async function openStorageBeside(
+/** Opens the database and finds the secrets; when that cannot be done, the chain goes as well. */
+async function openBeside(
   chain: RunningChain,
-  { databaseUrl, redisUrl }: ServerConfiguration,
-): Promise<Storage> {
+  given: ServerConfiguration,
+): Promise<{ readonly configuration: ServerConfiguration; readonly storage: Storage }> {
+  const { databaseUrl, redisUrl } = given;
+  let storage: Storage | undefined;
   try {
-    return await openStorage(databaseUrl, defined({ redisUrl }));
+    storage = await openStorage(databaseUrl, defined({ redisUrl }));
+    return { configuration: withSecrets(given, chain), storage };
   } catch (error) {
+    await storage?.close();
     await chain.close();
     throw error;
   }
 }
 
-/** On the sandbox nothing lasts, and so a secret may be new with every start. */
-function withSecret(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
-  if (sandbox === undefined || configuration.jwtSecret !== undefined) return configuration;
-  return { ...configuration, jwtSecret: randomBytes(SECRET_BYTES).toString('base64url') };
+/** On the sandbox no sign-in lasts, and so its secret may be new with every start; projects last, and what is encrypted in them. */
+function withSecrets(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
+  if (sandbox === undefined) return configuration;
+  const { jwtSecret = randomBytes(SECRET_BYTES).toString('base64url'), secretsKey, databaseUrl } = configuration;
+  return { ...configuration, jwtSecret, secretsKey: secretsKey.length > 0 ? secretsKey : keptSecretsKey(databaseUrl) };
 }
 
 /** None behind a proxy, whose address is that of all. */

@@ -34,6 +34,8 @@ Environment:
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres
   JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
+  SECRETS_KEY                           at least 32 bytes; encrypts the keys that owners add to the calls of their APIs; of
+                                        several, separated by commas, the first encrypts, and all decrypt
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to
   PAGE_NAME, PAGE_LOGO                  of the pages for people: a name; a path of the site, or a data: address

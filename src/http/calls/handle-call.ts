@@ -24,6 +24,7 @@ import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { CallGates } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import { refuseUnfit } from './unfit-call.js';
+import { refuseUnready } from './unready-upstream.js';
 
 /** What {@link handleCall} works with. */
 export interface CallParts {
@@ -58,6 +59,7 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
       const detail = req.get(SERVICE_PAYMENT_HEADER) === undefined ? PAUSED : `${PAUSED} ${PROOF_STAYS_GOOD}`;
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
+    refuseUnready(parts.gateway, req, project);
     const key = requireCallKey(await readServiceKey(req, res, keys), project);
     const publicPath = req.baseUrl;
     const rest = requestTarget(req).slice(publicPath.length);

@@ -76,6 +76,7 @@ export const settleOperation = defineOperation({
     'payment_not_found',
     'project_not_found',
     'project_paused',
+    'project_upstream_down',
     'project_suspended',
     'service_key_suspended',
     'wallet_suspended',

@@ -227,11 +227,11 @@ function configurationOf(data: Environment): ServerConfiguration {
     logLevel: data.LOG_LEVEL,
     ...gatewayConfiguration(data, chain === undefined),
   };
-  return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
+  return withHidden(configuration, ['jwtSecret', 'secretsKey', 'databaseUrl', 'redisUrl']);
 }
 
-/** Variables whose values, where they are no paths, let their holder spend or sign in as anybody. */
-const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'JWT_SECRET'];
+/** Variables whose values, where they are no paths, let their holder spend, sign in as anybody, or read what others entrusted. */
+const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'JWT_SECRET', 'SECRETS_KEY'];
 
 /**
  * Takes the secrets out of an environment once they were read: crash reports, processes that are started, and whoever prints

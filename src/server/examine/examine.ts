@@ -4,7 +4,7 @@ import { modeForOthers } from '../configuration/secret-file.js';
 import { requirePackages } from '../needed-packages.js';
 import { broken, type Examined, risky, well } from './examination.js';
 import { examineChain } from './examine-chain.js';
-import { examineAddress, examineDatabase, examineRedis, examineSecret } from './examine-server.js';
+import { examineAddress, examineDatabase, examineRedis, examineSecret, examineSecretsKey } from './examine-server.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -30,6 +30,7 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
     database,
     ...redis,
     examineSecret(configuration),
+    examineSecretsKey(configuration),
     ...examineAddress(configuration),
   ];
 }

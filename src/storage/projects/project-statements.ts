@@ -4,6 +4,10 @@ import { PROJECT_COLUMNS } from './project-rows.js';
 import { MAX_WORDS, type MarketSort } from './projects.js';
 
 const COLUMNS = PROJECT_COLUMNS.join(', ');
+/** With how its upstream is. */
+const SHOWN = `${COLUMNS},
+    (select checked_at from tollhouse_upstream_health where project_id = tollhouse_project.id) as checked_at,
+    (select down_since from tollhouse_upstream_health where project_id = tollhouse_project.id) as down_since`;
 const VALUES = placesOf(PROJECT_COLUMNS);
 const DOCUMENT = PROJECT_COLUMNS.length + 1;
 const ASSIGNMENTS = PROJECT_COLUMNS.map((column, at) => `${column} = $${at + 1}`).join(', ');
@@ -42,11 +46,11 @@ export const PROJECTS = {
   },
   find: {
     name: 'tollhouse_project_find',
-    text: `select ${COLUMNS} from tollhouse_project where id = $1 and state <> 'deleted'`,
+    text: `select ${SHOWN} from tollhouse_project where id = $1 and state <> 'deleted'`,
   },
   findBySlug: {
     name: 'tollhouse_project_by_slug',
-    text: `select ${COLUMNS} from tollhouse_project where slug = $1 and state <> 'deleted'`,
+    text: `select ${SHOWN} from tollhouse_project where slug = $1 and state <> 'deleted'`,
   },
   ownerOf: {
     name: 'tollhouse_project_owner',
@@ -58,7 +62,7 @@ export const PROJECTS = {
   },
   list: {
     name: 'tollhouse_project_list',
-    text: `select ${COLUMNS} from tollhouse_project
+    text: `select ${SHOWN} from tollhouse_project
       where owner = $1 and state <> 'deleted' and (created_at, id) < ($2, $3)
       order by created_at desc, id desc limit $4`,
   },
@@ -70,7 +74,7 @@ export const PROJECTS = {
 } as const satisfies Record<string, Statement>;
 
 /** Whether neither a project nor what its owner sells is suspended. */
-function notSuspended(id: string, owner: string): string {
+export function notSuspended(id: string, owner: string): string {
   return `not exists (select 1 from tollhouse_suspension as stopped
     where (stopped.kind = 'project' and stopped.target = ${id}) or (stopped.kind = 'owner' and stopped.target = ${owner}))`;
 }

@@ -2,6 +2,7 @@ import { eventSteps } from '../events/event-statements.js';
 import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
+import { healthSteps } from './health-statements.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import { MARKET, marketStart, PROJECTS } from './project-statements.js';
 import {
@@ -51,7 +52,7 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
         createdAt - SLUG_REST_MS,
         most,
       ] as const;
-      const steps = [...ownerSteps(owner, createdAt), ...eventSteps(events)];
+      const steps = [...ownerSteps(owner, createdAt), ...healthSteps(project), ...eventSteps(events)];
       const rows = await database.batchIf(step, steps, ownerLock(database, owner));
       return rows.length > 0 ? { status: 'created' } : whyRefused(project, most);
     },
@@ -61,7 +62,7 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
         openapi === 'keep'
           ? ([PROJECTS.replace, ...values] as const)
           : ([PROJECTS.replaceAll, ...values, documentToSql(openapi)] as const);
-      return (await database.batchIf(step, eventSteps(events))).length > 0;
+      return (await database.batchIf(step, [...healthSteps(project), ...eventSteps(events)])).length > 0;
     },
     find: (id) => one(PROJECTS.find, id),
     findBySlug: (slug) => one(PROJECTS.findBySlug, slug),

@@ -62,7 +62,13 @@ export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   const facilitator = createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });
   const signIn: IdentityOptions = { network: 'solana', domain: 'shop.example', jwtSecret: 'secret', sessionMs: 1 };
   const identity: WalletIdentity = createIdentity(signIn);
-  const sells: GatewayOptions = { facilitator, storage, onFault: (error) => holds<Same<typeof error, unknown>>() };
+  holds<Same<GatewayOptions['secretsKey'], string | readonly string[] | undefined>>();
+  const sells: GatewayOptions = {
+    facilitator,
+    storage,
+    secretsKey: ['new', 'old'],
+    onFault: (error) => holds<Same<typeof error, unknown>>(),
+  };
   const gateway = createGateway(sells);
   const minBalance: BalanceInput = '0.5';
   const level: TierOptions = { id: 'gold', minBalance, features: ['api'] };
