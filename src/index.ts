@@ -97,7 +97,14 @@ export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
 export type { AllowanceOption, HolderOffer } from './middleware/terms/holder-offers.js';
 export type { Offer, PassOption } from './middleware/terms/pass-option.js';
-export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
+export type {
+  FailedPayment,
+  PerNetwork,
+  Price,
+  RequirePaymentOptions,
+  RoutePayTo,
+  RoutePrice,
+} from './middleware/terms/payment-options.js';
 export type { AdmissionOptions } from './middleware/wallet/admission.js';
 export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js';
 export { type RequireTierOptions, requireTier } from './middleware/wallet/require-tier.js';

@@ -10,14 +10,14 @@ import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
-import { resolveOptions } from '../../lib/options.js';
 import type { PassParts, Refuse } from '../../middleware/passes/pass-types.js';
 import { createPassSales } from '../../middleware/passes/sold-passes.js';
 import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
-import { type ResolvedPaymentOptions, requirePaymentOptions } from '../../middleware/terms/payment-options.js';
+import { resolvePaymentOptions } from '../../middleware/terms/network-terms.js';
+import type { ResolvedPaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import type { Terms } from '../../protocol/types.js';
@@ -110,7 +110,7 @@ function optionsOf(
   { price, name }: ProjectRecord,
   payTo: string,
 ): ResolvedPaymentOptions {
-  return resolveOptions(WHERE, requirePaymentOptions, {
+  return resolvePaymentOptions(WHERE, {
     facilitator,
     price: offersOf(price),
     payTo,

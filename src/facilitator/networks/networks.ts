@@ -1,0 +1,58 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { networkFrom } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { Facilitator } from '../types.js';
+import { checkMembers, joinFacilitators, type Members } from './joined-facilitator.js';
+
+/** The networks that are served together, each by a facilitator of its own, on one storage. */
+export interface Networks<Member extends Facilitator = Facilitator> {
+  /** In the order in which they were given. */
+  readonly all: Members<Member>;
+  /** The default. */
+  readonly first: Member;
+  /** All of them as one: each payment goes to the one of its network. */
+  readonly joined: Facilitator;
+  /** The facilitator of a network; undefined where it is not served. */
+  on(network: NetworkId): Member | undefined;
+  /**
+   * The facilitator of the network that a caller names, by id or in CAIP-2; the first where none is named.
+   * @param param - of the request, for the error
+   * @throws TollhouseError `invalid_request` for one that is not served
+   */
+  named(network: string | undefined, param?: string): Member;
+  /** What the first of them finds that finds something; they are asked in turn. */
+  find<Found>(look: (facilitator: Member) => Promise<Found | undefined>): Promise<Found | undefined>;
+}
+
+/**
+ * Makes what finds the facilitator of a network.
+ * @param where - the function that they were given to, for messages
+ * @throws TollhouseError `bad_option` where two are on one network, or they do not share a storage
+ */
+export function createNetworks<Member extends Facilitator>(where: string, given: readonly Member[]): Networks<Member> {
+  const all = checkMembers(where, given);
+  const [first] = all;
+  const on = (network: NetworkId): Member | undefined => all.find((it) => it.network === network);
+  return Object.freeze({
+    all,
+    first,
+    joined: joinFacilitators(where, all),
+    on,
+    named(network, param = 'network') {
+      if (network === undefined) return first;
+      const id = networkFrom(network);
+      const found = id && on(id);
+      if (found !== undefined) return found;
+      const served = all.map((it) => `"${it.network}"`).join(' and ');
+      const detail = `network "${network}" is not served here; this service is on ${served}`;
+      throw new TollhouseError('invalid_request', detail, { param });
+    },
+    async find(look) {
+      for (const facilitator of all) {
+        const found = await look(facilitator);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  } satisfies Networks<Member>);
+}
