@@ -1,5 +1,5 @@
-import { TollhouseError } from '../../errors/errors.js';
-import { networkFrom } from '../../protocol/networks/networks.js';
+import { badOption, TollhouseError } from '../../errors/errors.js';
+import { type MoneyMode, modeOf, networkFrom } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Facilitator } from '../types.js';
 import { checkMembers, joinFacilitators, type Members } from './joined-facilitator.js';
@@ -10,6 +10,8 @@ export interface Networks<Member extends Facilitator = Facilitator> {
   readonly all: Members<Member>;
   /** The default. */
   readonly first: Member;
+  /** What is shown to those who do not say whether they mean test money: `live` where mainnet is served. */
+  readonly mode: MoneyMode;
   /** All of them as one: each payment goes to the one of its network. */
   readonly joined: Facilitator;
   /** The facilitator of a network; undefined where it is not served. */
@@ -24,6 +26,30 @@ export interface Networks<Member extends Facilitator = Facilitator> {
   find<Found>(look: (facilitator: Member) => Promise<Found | undefined>): Promise<Found | undefined>;
 }
 
+/** One facilitator; or several, one for each network, on one storage: callers say by `network` which they mean, by default the first. */
+export type FacilitatorsOption<Member extends Facilitator> =
+  | { readonly facilitator: Member; readonly facilitators?: never }
+  | { readonly facilitators: readonly Member[]; readonly facilitator?: never };
+
+/**
+ * The networks of what was given the one or the other.
+ * @throws TollhouseError `bad_option` where that was neither or both; and as {@link createNetworks}
+ */
+export function networksOf<Member extends Facilitator>(
+  where: string,
+  {
+    facilitator,
+    facilitators,
+  }: { readonly facilitator?: Member | undefined; readonly facilitators?: readonly Member[] | undefined },
+): Networks<Member> {
+  if (facilitator !== undefined && facilitators !== undefined) {
+    throw badOption(where, 'give option "facilitator" for one network or "facilitators" for several, not both');
+  }
+  const given = facilitators ?? (facilitator === undefined ? undefined : [facilitator]);
+  if (given === undefined) throw badOption(where, 'option "facilitator" is missing', 'facilitator');
+  return createNetworks(where, given);
+}
+
 /**
  * Makes what finds the facilitator of a network.
  * @param where - the function that they were given to, for messages
@@ -36,6 +62,7 @@ export function createNetworks<Member extends Facilitator>(where: string, given:
   return Object.freeze({
     all,
     first,
+    mode: all.some(({ network }) => modeOf(network) === 'live') ? ('live' as const) : ('test' as const),
     joined: joinFacilitators(where, all),
     on,
     named(network, param = 'network') {
