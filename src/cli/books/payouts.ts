@@ -3,7 +3,8 @@ import { leastOf, owedNow, UNLISTED_WAIT_MS } from '../../gateway/payouts/payout
 import { addressOf } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
-import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
+import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
+import { readConfiguration } from '../../server/configuration/configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { openStorage } from '../../storage/open-storage.js';

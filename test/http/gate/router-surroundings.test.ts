@@ -1,5 +1,5 @@
-import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import type { Express } from 'express';
+import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { createRouter, type RouterSettings } from '../../../src/http/create-router.js';
 import { openIdentity } from '../../helpers/fixtures/identity-fixture.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
@@ -16,7 +16,10 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
   });
   afterAll(() => fixture.close());
 
-  const serve = (options: Partial<RouterSettings> & { readonly facilitator?: EmbeddedFacilitator } = {}, before: (app: Express) => void = () => undefined) =>
+  const serve = (
+    options: Partial<RouterSettings> & { readonly facilitator?: EmbeddedFacilitator } = {},
+    before: (app: Express) => void = () => undefined,
+  ) =>
     fixture.serve((app) => {
       before(app);
       app.use(createRouter({ facilitator: fixture.facilitator, ...options }));

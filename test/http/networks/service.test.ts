@@ -2,13 +2,23 @@ import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
-import { connectGateway, type GatewayClient, type MadeKey, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import {
+  connectGateway,
+  type GatewayClient,
+  type MadeKey,
+  proofHeader,
+} from '../../helpers/fixtures/gateway-client.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
-import { openNetworksFixture, type NetworkSide, type NetworksFixture } from '../../helpers/fixtures/networks-fixture.js';
+import {
+  type NetworkSide,
+  type NetworksFixture,
+  openNetworksFixture,
+  signTransfer,
+} from '../../helpers/fixtures/networks-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
-import { signTransfer } from '../../helpers/fixtures/created-payment.js';
 import { carry, signPayment } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const NETWORKS = ['solana', 'solana-devnet'] as const;
 type Served = (typeof NETWORKS)[number];
@@ -121,7 +131,8 @@ describe('a service on two networks', () => {
     const signature = String(settled.body['tx_signature']);
 
     expect((await client.ask('GET', `/payments/${id}`)).body).toMatchObject({ status: 'settled', network });
-    expect((await client.ask('GET', `/payments/${signature}/receipt`)).body).toMatchObject({ network });
+    const receipt = await fetch(`${client.url}/payments/${signature}/receipt`);
+    expect(await receipt.json()).toMatchObject({ network });
     const found = await client.ask('POST', '/verify', { tx_signature: signature });
     expect(found.body).toMatchObject({ verified: true, network, amount: 0.5, token: 'USDC' });
     const other = NETWORKS.find((it) => it !== network);
@@ -175,7 +186,10 @@ describe('a service on two networks', () => {
       const signature = await payFor(other, elsewhere);
       const headers = { ...keyOf(network).headers, ...proofHeader(signature) };
       const answer = await client.call(slug, { headers });
-      expect([answer.status, answer.body['code']]).toEqual([402, expect.stringMatching(/^payment_(not_confirmed|invalid)$/)]);
+      expect([answer.status, answer.body['code']]).toEqual([
+        402,
+        expect.stringMatching(/^payment_(not_confirmed|invalid)$/),
+      ]);
       const there = { ...keyOf(other).headers, ...proofHeader(signature) };
       expect((await client.call(elsewhere, { headers: there })).status).toBe(200);
     });
@@ -222,8 +236,15 @@ describe('a service on two networks', () => {
       expect((await client.call('goods-live', { headers: { ...headers, ...v2 } })).status).toBe(200);
       const signature = await payFor('solana', 'goods-live');
       expect((await client.ask('POST', '/verify', { tx_signature: signature })).body).toMatchObject({ verified: true });
-      const dead = await client.ask('GET', '/wallet-status?network=solana-devnet');
+      const dead = await client.ask('POST', '/verify', { tx_signature: signature, network: 'solana-devnet' });
       expect([dead.status, dead.body['code']]).toEqual([503, 'chain_unavailable']);
+      const healthNow = async () => (await client.ask('GET', '/health')).body;
+      await until(async () => (await healthNow())['status'] === 'degraded');
+      expect(await healthNow()).toMatchObject({
+        networks: { solana: 'active', 'solana-devnet': 'down' },
+        facilitation: { status: 'enabled' },
+      });
+      expect((await client.ask('GET', '/readyz')).status).toBe(200);
     });
   });
 });
