@@ -60,7 +60,6 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given);
   const configuration = withSecret(given, chain);
   const storage = await openStorageBeside(chain, given);
-  const { counters } = storage;
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
   const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
@@ -79,11 +78,20 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
 
   try {
     logPayments(joined, logger);
-    watchFees(joined, { counters, events: storage.gateway.events, now: Date.now, logger });
+    watchFees(joined, { counters: storage.counters, events: storage.gateway.events, now: Date.now, logger });
     const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const app = createApp({ configuration, networks, gateway, identity, counters, logger, payTo, refuse });
+    const app = createApp({
+      configuration,
+      networks,
+      gateway,
+      identity,
+      counters: storage.counters,
+      logger,
+      payTo,
+      refuse,
+    });
     const guard = floodGuardFor(configuration, logger);
     const server: Server = createHttpServer(guard?.requests(app) ?? app);
     guard?.connections(server);

@@ -3,7 +3,7 @@ import {
   forgetSecrets,
   inspectEnvironment,
   readConfiguration,
-} from '../../../src/server/configuration/configuration.js';
+} from '../../../../src/server/configuration/configuration.js';
 
 const KEY = JSON.stringify([...Keypair.generate().secretKey]);
 const OTHER = JSON.stringify([...Keypair.generate().secretKey]);
