@@ -6,6 +6,7 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
 import { createNetworks, type Networks } from '../facilitator/networks/networks.js';
+import type { Facilitator } from '../facilitator/types.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
@@ -77,30 +78,19 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   }
 
   try {
-    logPayments(joined, logger);
-    watchFees(joined, { counters: storage.counters, events: storage.gateway.events, now: Date.now, logger });
+    tellLog(joined, storage, logger);
     const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const app = createApp({
-      configuration,
-      networks,
-      gateway,
-      identity,
-      counters: storage.counters,
-      logger,
-      payTo,
-      refuse,
-    });
+    const parts = { configuration, networks, gateway, identity, logger, payTo, refuse };
+    const app = createApp({ ...parts, counters: storage.counters });
     const guard = floodGuardFor(configuration, logger);
     const server: Server = createHttpServer(guard?.requests(app) ?? app);
     guard?.connections(server);
     await listen(server, configuration.port, configuration.host);
     const url = urlOf(server);
-    logger.info(
-      { url, networks: facilitators.map(({ network }) => network), sandbox: chain.sandbox !== undefined },
-      'listening',
-    );
+    const network = facilitators.map((it) => it.network).join(',');
+    logger.info({ url, network, sandbox: chain.sandbox !== undefined }, 'listening');
     return {
       url,
       facilitator,
@@ -121,6 +111,11 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     await letGo();
     throw error;
   }
+}
+
+function tellLog(facilitator: Facilitator, { counters, gateway }: Storage, logger: ServerLogger): void {
+  logPayments(facilitator, logger);
+  watchFees(facilitator, { counters, events: gateway.events, now: Date.now, logger });
 }
 
 /** A facilitator on each chain, which keep what they do in one place. */

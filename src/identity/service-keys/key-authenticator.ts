@@ -107,7 +107,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
     );
   }
 
-  return { authenticate };
+  return { authenticate, mode: setup.mode };
 }
 
 /** Whether a secret is that of a key, or was until its last rotation; takes as long whatever is wrong. */

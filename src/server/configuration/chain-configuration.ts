@@ -69,7 +69,11 @@ export function chainOf(env: ChainVariables): ChainConfiguration | undefined {
 }
 
 /** The others. Where nothing is said of them they have the keys of the first. */
-export function otherChainsOf(env: ChainVariables, first: ChainConfiguration): readonly ChainConfiguration[] {
+export function otherChainsOf(
+  env: ChainVariables,
+  first: ChainConfiguration,
+): readonly ChainConfiguration[] | undefined {
+  if ((env.SOLANA_NETWORK?.length ?? 0) < 2) return undefined;
   return (env.SOLANA_NETWORK ?? []).slice(1).map((network) => {
     const { keypair = first.keypair, ...own } = ownChainOf(env, network);
     return hidden({ ...own, keypair, splitKeypair: first.splitKeypair, refunds: first.refunds });
