@@ -74,6 +74,7 @@ describe('health tells the truth', () => {
     expect((await read('/readyz')).body).toEqual({
       status: 'ready',
       checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' },
+      networks: { 'solana-devnet': 'active' },
     });
     expect((await read('/wallet-status')).body).toMatchObject({ operational: true });
     expect((await read('/healthz')).body).toEqual({ status: 'ok' });
