@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import { type FacilitatorsOption, type Networks, networksOf } from '../facilitator/networks/networks.js';
+import { type FacilitatorsOption, hasSeveral, type Networks, networksOf } from '../facilitator/networks/networks.js';
 import { checkKeys } from '../identity/service-keys/checked-keys.js';
 import { createServiceKeys, type ServiceKeys } from '../identity/service-keys/service-keys.js';
 import { defined } from '../lib/defined.js';
@@ -76,7 +76,7 @@ const embedded = z.custom<EmbeddedFacilitator>(
 );
 
 const options = z.strictObject({
-  facilitator: embedded.optional(),
+  facilitator: embedded,
   facilitators: z.array(embedded, 'a list of embedded facilitators').optional(),
   storage: z
     .custom<NonNullable<GatewayOptions['storage']>>(
@@ -93,6 +93,8 @@ const options = z.strictObject({
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
 });
 
+const optionsOfSeveral = options.partial({ facilitator: true });
+
 /**
  * Makes a gateway: it sells upstream APIs by the call. Give it to `createRouter`, which mounts
  * `/v1/<slug>` and `/api/v1`, and to `serviceKeyAuth`. Nothing is connected, and nothing is done in the background, before
@@ -100,7 +102,7 @@ const options = z.strictObject({
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createGateway(given: GatewayOptions): Gateway {
-  const setup = resolveOptions(WHERE, options, given);
+  const setup = resolveOptions(WHERE, hasSeveral(given) ? optionsOfSeveral : options, given);
   const networks = networksOf(WHERE, setup);
   const { storage = networks.first.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
@@ -163,7 +165,11 @@ interface Parts {
   readonly now: () => number;
 }
 
-function strangersOf(setup: Readonly<z.output<typeof options>>, { mode }: Networks, stores: GatewayStores): Strangers {
+function strangersOf(
+  setup: Readonly<z.output<typeof optionsOfSeveral>>,
+  { mode }: Networks,
+  stores: GatewayStores,
+): Strangers {
   const { quotas, operators, owners, now } = setup;
   const byDefault = mode === 'live' ? operators : 'open';
   return createStrangers({ stores, quotas, operators, owners: owners ?? byDefault, now });

@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import { type FacilitatorsOption, networksOf } from '../facilitator/networks/networks.js';
+import { type FacilitatorsOption, hasSeveral, networksOf } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { noteSite } from '../identity/identity-site.js';
@@ -23,7 +23,7 @@ import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
 import { problemPages } from './framework/problem-pages.js';
 import { noteFacilitationStep } from './payments/facilitation-steps.js';
-import { routerOptions } from './router-options.js';
+import { routerOptions, routerOptionsOfSeveral } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
 import { serviceRoutes, serviceShells } from './service-routes.js';
 
@@ -89,7 +89,8 @@ function keyName({ keys }: Gateway) {
  * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
 export function createRouter(options: RouterOptions): Router {
-  const { page } = resolveOptions('createRouter', routerOptions, options);
+  const schema = hasSeveral(options) ? routerOptionsOfSeveral : routerOptions;
+  const { page } = resolveOptions('createRouter', schema, options);
   const { facilitator: _one, facilitators: _several, limits, page: _given, ...others } = options;
   const networks = networksOf('createRouter', options);
   const { first } = networks;

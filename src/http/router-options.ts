@@ -18,7 +18,7 @@ const embedded = withFunction<EmbeddedFacilitator>(
 
 /** Schema of the options of `createRouter`. */
 export const routerOptions = z.strictObject({
-  facilitator: embedded.optional(),
+  facilitator: embedded,
   facilitators: z.array(embedded, 'a list of embedded facilitators').optional(),
   identity: walletIdentityOption.optional(),
   gateway: z.custom<Gateway>(withProjects, 'a gateway, made by createGateway').optional(),
@@ -36,3 +36,6 @@ export const routerOptions = z.strictObject({
   counters: withFunction('increment', 'counters, of openStorage or createMemoryCounters').optional(),
   metrics: z.custom<object>((it) => typeof it === 'object' && it !== null, 'metrics').optional(),
 });
+
+/** The same where several facilitators are given. */
+export const routerOptionsOfSeveral = routerOptions.partial({ facilitator: true });

@@ -31,6 +31,11 @@ export type FacilitatorsOption<Member extends Facilitator> =
   | { readonly facilitator: Member; readonly facilitators?: never }
   | { readonly facilitators: readonly Member[]; readonly facilitator?: never };
 
+/** Whether options name several facilitators, so that they need not name one. */
+export function hasSeveral(options: unknown): boolean {
+  return Reflect.get(Object(options), 'facilitators') !== undefined;
+}
+
 /**
  * The networks of what was given the one or the other.
  * @throws TollhouseError `bad_option` where that was neither or both; and as {@link createNetworks}

@@ -1,6 +1,7 @@
 import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
+import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import {
   connectGateway,
@@ -41,9 +42,11 @@ describe('a service on two networks', () => {
     const gateway = createGateway({ facilitators, owners: 'open', allowPrivateNetworks: ['127.0.0.0/8'] });
     closeGateway = () => gateway.close();
     const identity = createIdentity({ facilitator: facilitators[0]!, jwtSecret: SECRET });
-    const url = await fixture.live.serve((app) =>
-      app.use(createRouter({ facilitators, gateway, identity, limits: false })),
-    );
+    const url = await fixture.live.serve((app) => {
+      app.get('/own', serviceKeyAuth({ gateway }), (_req, res) => void res.send('live'));
+      app.get('/own-test', serviceKeyAuth({ gateway, mode: 'test' }), (_req, res) => void res.send('test'));
+      app.use(createRouter({ facilitators, gateway, identity, limits: false }));
+    });
     client = await connectGateway(url);
     upstream = await startReceiver((res) => void res.end('paid for'));
     asOwner = await client.signIn(fixture.live.payer);
@@ -192,6 +195,17 @@ describe('a service on two networks', () => {
       const there = { ...keyOf(other).headers, ...proofHeader(signature) };
       expect((await client.call(elsewhere, { headers: there })).status).toBe(200);
     });
+  });
+
+  test('a route for service keys takes live ones, and test ones where it is for them', async () => {
+    const statuses = async (path: string) =>
+      Promise.all(
+        NETWORKS.map(async (it) => (await fetch(`${client.url}${path}`, { headers: keyOf(it).headers })).status),
+      );
+    expect([await statuses('/own'), await statuses('/own-test')]).toEqual([
+      [200, 403],
+      [403, 200],
+    ]);
   });
 
   test('a project stays on its network, and a payment for it is made there', async () => {

@@ -24,6 +24,7 @@ import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import { passEvents } from './0025-pass-events.js';
 import { projectNetworks } from './0028-project-networks.js';
+import { moments } from './0029-moments.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -57,4 +58,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0024-renewals', renewals],
   ['0025-pass-events', passEvents],
   ['0028-project-networks', projectNetworks],
+  ['0029-moments', moments],
 ];
