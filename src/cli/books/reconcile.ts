@@ -28,11 +28,7 @@ const NOT_RESTORED =
 export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-<<<<<<< HEAD
-  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--network <name>] [--json]
-=======
-  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--json]
->>>>>>> main
+  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--network <name>] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -50,11 +46,8 @@ Payments, payouts and refunds that are not over yet are listed too; they are no 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
   --quick         does not read transactions, which costs one RPC call for each payment, payout, refund and unpaid request
   --open-passes   opens passes that were paid for and are missing; without it nothing is changed
-<<<<<<< HEAD
-  --network <name>  ${NETWORK_HELP}
-=======
   --book-lost     after a backup was restored: books payments that FACILITATOR_KEYPAIR has settled since the backup, as used
->>>>>>> main
+  --network <name>  ${NETWORK_HELP}
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
@@ -70,11 +63,8 @@ The RPC must keep the history of the whole time. It is the server's configuratio
       from: { type: 'string' },
       quick: { type: 'boolean' },
       'open-passes': { type: 'boolean' },
-<<<<<<< HEAD
-      network: { type: 'string' },
-=======
       'book-lost': { type: 'boolean' },
->>>>>>> main
+      network: { type: 'string' },
       json: { type: 'boolean' },
     });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
@@ -82,15 +72,10 @@ The RPC must keep the history of the whole time. It is the server's configuratio
     try {
       const wanted = {
         from,
-<<<<<<< HEAD
         network: values.network,
         amounts: values.quick !== true,
         opensPasses: values['open-passes'] === true,
-=======
-        amounts: values.quick !== true,
-        opensPasses: values['open-passes'] === true,
         booksLost: values['book-lost'] === true,
->>>>>>> main
       };
       return await compare(wanted, values.json ? asJson : asText);
     } catch (error) {
