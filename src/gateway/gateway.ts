@@ -1,4 +1,5 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
+import type { NetworkId } from '../protocol/types.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
@@ -44,8 +45,10 @@ export interface Gateway {
   /** Looks at upstreams. */
   readonly upstreamHealth: UpstreamWatch;
   readonly describeToken: DescribeToken;
-  /** Holds what x402 payments owe to several recipients, base58. */
+  /** Holds what x402 payments owe to several recipients on the first network, base58. */
   readonly splitWallet?: string;
+  /** The same on a network; undefined where there is none. */
+  splitWalletOn(network: NetworkId): string | undefined;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /** Begins what is done in the background: webhooks, payouts, looks at upstreams. */

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
+import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
+import { createNetworks, type Networks } from '../facilitator/networks/networks.js';
+import type { Facilitator } from '../facilitator/types.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
@@ -24,13 +27,16 @@ import { logPayments } from './upkeep/log-payments.js';
 import { watchFees } from './upkeep/watch-fees.js';
 
 /** The chain of a server; the keys that were needed to connect it are not kept. */
-export type RunningChain = Omit<ChainParts, 'facilitatorOptions'>;
+export type RunningChain = Omit<ChainParts, 'facilitatorOptions' | 'otherOptions'>;
 
 /** A server that answers. */
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string;
+  /** Of the first network. */
   readonly facilitator: EmbeddedFacilitator;
+  /** Of all networks. */
+  readonly facilitators: readonly EmbeddedFacilitator[];
   readonly chain: RunningChain;
   /** Whether the demo route is there. */
   readonly demo: boolean;
@@ -53,20 +59,18 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
   const logger = await createLogger(given.logLevel, log);
-  const { facilitatorOptions, ...chain } = await connectChain(given);
+  const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given);
   const { configuration, storage } = await openBeside(chain, given);
-  const { counters } = storage;
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
-  const facilitator = createFacilitator({ ...facilitatorOptions, storage, onFault });
-  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners, secretsKey } = configuration;
-  const bounds = { allowPrivateNetworks, limitScale, quotas, operators, owners, secretsKey };
-  const gateway = createGateway({ ...bounds, facilitator, onFault });
-  const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
+  const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
+  const { first: facilitator, all: facilitators, joined } = networks;
+  const gateway = createGateway({ ...gatewayBounds(configuration), facilitators, onFault });
+  const stopHousekeeping = startHousekeeping({ facilitators, storage, logger });
 
   async function letGo(): Promise<void> {
     const idle = stopHousekeeping();
-    await Promise.all([gateway.close(), facilitator.close()]);
+    await Promise.all([gateway.close(), joined.close()]);
     await idle;
     await storage.close();
     await chain.close();
@@ -75,21 +79,23 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   try {
     await gateway.upstreams.check();
     gateway.start();
-    logPayments(facilitator, logger);
-    watchFees(facilitator, { counters, events: storage.gateway.events, now: Date.now, logger });
+    tellLog(joined, storage, logger);
     const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const app = createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo, refuse });
+    const parts = { configuration, networks, gateway, identity, logger, payTo, refuse };
+    const app = createApp({ ...parts, counters: storage.counters });
     const guard = floodGuardFor(configuration, logger);
     const server: Server = createHttpServer(guard?.requests(app) ?? app);
     guard?.connections(server);
     await listen(server, configuration.port, configuration.host);
     const url = urlOf(server);
-    logger.info({ url, network: facilitator.network, sandbox: chain.sandbox !== undefined }, 'listening');
+    const network = facilitators.map((it) => it.network).join(',');
+    logger.info({ url, network, sandbox: chain.sandbox !== undefined }, 'listening');
     return {
       url,
       facilitator,
+      facilitators,
       chain,
       demo: payTo !== undefined,
       tokens: configuration.jwtSecret !== undefined,
@@ -106,6 +112,25 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     await letGo();
     throw error;
   }
+}
+
+function tellLog(facilitator: Facilitator, { counters, gateway }: Storage, logger: ServerLogger): void {
+  logPayments(facilitator, logger);
+  watchFees(facilitator, { counters, events: gateway.events, now: Date.now, logger });
+}
+
+/** A facilitator on each chain, which keep what they do in one place. */
+function openNetworks(
+  chains: readonly FacilitatorOptions[],
+  shared: Pick<FacilitatorOptions, 'storage' | 'onFault'>,
+): Networks<EmbeddedFacilitator> {
+  const facilitators = chains.map((it) => createFacilitator({ ...it, ...shared }));
+  return createNetworks('startServer', facilitators);
+}
+
+function gatewayBounds(configuration: ServerConfiguration) {
+  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners, secretsKey } = configuration;
+  return { allowPrivateNetworks, limitScale, quotas, operators, owners, secretsKey };
 }
 
 /** Opens the database and finds the secrets; when that cannot be done, the chain goes as well. */

@@ -30,6 +30,7 @@ Environment:
                                         by commas, the first is paid, and all pay out what they hold
   REFUND_KEYPAIR                        key of the wallet that pays back what payers are left with
   REFUND_MAX, REFUND_MAX_PER_DAY        most that one refund pays, and all within 24 hours (default $10, $100)
+  SOLANA_DEVNET_RPC_URL, …              the same of a further network: SOLANA_NETWORK=solana,solana-devnet
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres

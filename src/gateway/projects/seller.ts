@@ -3,6 +3,7 @@ import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/pa
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import { isVisibleTo, type KeyHand } from './visibility.js';
@@ -18,7 +19,10 @@ export interface SoldPayment {
 
 /** What a project says of a payment for one of its calls. */
 export type SellerParts = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> &
-  Required<Pick<NewPaymentRequest, 'seller'>>;
+  Required<Pick<NewPaymentRequest, 'seller'>> & {
+    /** On which it is paid. */
+    readonly network: NetworkId;
+  };
 
 /** A project by slug or id that is not deleted. */
 export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
@@ -79,7 +83,7 @@ export async function sellerParts(
     recipient: asked.recipient ?? split[0]?.recipient ?? owner,
   };
   checkAsked({ ...parts, split: asked.split }, project);
-  return { ...parts, split, seller: { projectId, owner } };
+  return { ...parts, split, seller: { projectId, owner }, network: price.network };
 }
 
 /**

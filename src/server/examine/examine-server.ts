@@ -65,7 +65,7 @@ export function examineSecretsKey({ secretsKey, chain }: ServerConfiguration): E
 /** Whether the address under which clients come fits how the server is reached. */
 export function examineAddress(configuration: ServerConfiguration): readonly Examined[] {
   const { baseUrl, trustProxy, chain, host } = configuration;
-  const isLive = chain?.network === 'solana';
+  const isLive = [chain, ...(configuration.otherChains ?? [])].some((it) => it?.network === 'solana');
   if (baseUrl === undefined) return [examineNoAddress(configuration)];
   const { protocol, hostname } = new URL(baseUrl);
   const isLocal = LOOPBACK.test(hostname);

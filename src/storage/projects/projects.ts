@@ -1,4 +1,5 @@
 import type { Share } from '../../protocol/money/split.js';
+import type { MoneyMode } from '../../protocol/networks/networks.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
 
@@ -169,6 +170,8 @@ export interface MarketQuery {
   readonly token?: string;
   /** In the token's own unit, as {@link priceKey} writes it. */
   readonly maxPrice?: string;
+  /** Default: what is sold for money and what is sold for test money. */
+  readonly mode?: MoneyMode;
   readonly sort: MarketSort;
   /** Start of the day of UTC from which on payers are counted for the order, milliseconds since the epoch. */
   readonly since: number;

@@ -91,17 +91,23 @@ function documentToSql(openapi: ProjectOpenApi): string | null {
   return openapi === undefined ? null : JSON.stringify(openapi);
 }
 
-function marketValues({ words, tag, token, maxPrice, sort, since, after, limit }: MarketQuery): SqlInput[] {
+function marketValues({ words, tag, token, maxPrice, mode, sort, since, after, limit }: MarketQuery): SqlInput[] {
   const { rank, id } = after ?? { rank: marketStart(sort), id: '' };
   const patterns = Array.from({ length: MAX_WORDS }, (_, at) => patternOf(words[at]));
   const tags = patternOf(tag === undefined ? undefined : JSON.stringify(tag));
-  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns];
+  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns, networkPattern(mode)];
   return sort === 'calls' ? [...values, since] : values;
 }
 
 /** What contains a text, for `like`. */
 function patternOf(text: string | undefined): string {
   return text === undefined ? ANYTHING : `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Every network of test money is named after mainnet. */
+function networkPattern(mode: MarketQuery['mode']): string {
+  if (mode === undefined) return ANYTHING;
+  return mode === 'live' ? 'solana' : 'solana-%';
 }
 
 function rankOf(sort: MarketSort, { rank }: Row): number | string {

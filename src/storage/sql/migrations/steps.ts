@@ -24,6 +24,7 @@ import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import { passEvents } from './0025-pass-events.js';
 import { upstreams } from './0026-upstreams.js';
+import { projectNetworks } from './0028-project-networks.js';
 import { moments } from './0029-moments.js';
 import type { SchemaStep } from './schema-step.js';
 
@@ -58,5 +59,6 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0024-renewals', renewals],
   ['0025-pass-events', passEvents],
   ['0026-upstreams', upstreams],
+  ['0028-project-networks', projectNetworks],
   ['0029-moments', moments],
 ];
