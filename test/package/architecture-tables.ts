@@ -115,6 +115,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'payouts/',
     'token-label',
     'figures/',
+    'prices/',
     'calls/',
     'projects/',
     'proxy/',

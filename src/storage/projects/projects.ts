@@ -1,6 +1,7 @@
 import type { Share } from '../../protocol/money/split.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
+import type { FreeCallRule, ProjectRoute } from './project-routes.js';
 
 /** Whether calls of a project are served. A deleted one is kept for its payments and figures, and shown to nobody. */
 export type ProjectState = 'active' | 'paused' | 'deleted';
@@ -38,15 +39,24 @@ export interface ProjectOffer {
   readonly pass: ProjectPass;
 }
 
-/** What a call costs. */
-export interface ProjectPrice extends Omit<ProjectOffer, 'pass'> {
+/** An amount of a token. */
+export type ProjectMoney = Pick<ProjectOffer, 'amount' | 'token'>;
+
+/** What some calls cost. */
+export interface CallPrice extends ProjectMoney {
   /** What a payment of the amount buys. Default: one call; with this, no single calls are sold. */
   readonly pass?: ProjectPass;
-  readonly network: NetworkId;
+  /** What one call costs in other tokens, whichever the caller likes, each token once. Default: it is sold in one. */
+  readonly prices?: readonly ProjectMoney[];
   /** What else may be paid, in the seller's order. Default: nothing. */
   readonly offers?: readonly ProjectOffer[];
   /** What was offered before: passes that were bought cover calls still. Default: nothing. */
   readonly former?: readonly ProjectOffer[];
+}
+
+/** What a call costs where no route says something else. */
+export interface ProjectPrice extends CallPrice {
+  readonly network: NetworkId;
   /** Statuses beside 2xx and 3xx that are charged. */
   readonly chargeOn?: readonly ChargedStatus[];
 }
@@ -95,6 +105,10 @@ export interface ProjectSettings {
   readonly tags: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   readonly example?: ProjectExample;
+  /** What calls of some paths cost; the first that matches decides. Default: all have the project's price. */
+  readonly routes?: readonly ProjectRoute[];
+  /** Calls that each key has without paying. Default: none. */
+  readonly freeCalls?: FreeCallRule;
 }
 
 /** An upstream behind a price, and whose it is. */

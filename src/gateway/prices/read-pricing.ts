@@ -5,15 +5,18 @@ import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { passOption } from '../../middleware/terms/pass-option.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import {
+  type CallPrice,
   MAX_PRICE_DECIMALS,
+  type ProjectMoney,
   type ProjectOffer,
   type ProjectPass,
   type ProjectPrice,
 } from '../../storage/projects/projects.js';
 import { fieldFault } from './field-fault.js';
-import type { DraftOffer, ProjectDraft } from './project-draft.js';
+import type { DraftMoney, DraftOffer, DraftPrice, DraftPricing } from './pricing-draft.js';
 import { callPrices, formerOffers, soldPasses } from './project-offers.js';
 
 /** What reading prices asks others. */
@@ -27,11 +30,9 @@ export interface PriceRules {
 }
 
 /** A value as it was read, or all that is wrong with it. */
-type Read<Value> =
+export type Read<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly faults: readonly FieldFault[] };
-
-type Pricing = ProjectDraft['pricing'];
 
 /** Payments of our own making answer amounts as JSON numbers, which must be exact. */
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -42,27 +43,69 @@ const WHERE = 'pricing';
  * @param before - the prices that are changed: their tokens are not asked for again. Undefined for new ones
  */
 export async function readPricing(
-  pricing: Pricing,
+  pricing: DraftPricing,
   rules: PriceRules,
   before?: ProjectPrice,
 ): Promise<Read<ProjectPrice>> {
-  const { network = rules.network, chargeOn = [], offers = [] } = pricing;
+  const { network = rules.network, chargeOn = [], ...draft } = pricing;
   if (networkFrom(network) !== rules.network) {
     return wrong('/pricing/network', `must be "${rules.network}", the only one here`);
   }
+  const price = await readPrice(draft, '/pricing', rules, before);
+  if (!price.ok) return price;
+  const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
+  return { ok: true, value: { ...price.value, network: rules.network, ...defined({ chargeOn: charged }) } };
+}
+
+/**
+ * Reads what some calls are to cost.
+ * @param pointer - JSON pointer of the price
+ * @param before - the price that is changed, see {@link readPricing}
+ */
+export async function readPrice(
+  draft: DraftPrice,
+  pointer: string,
+  rules: PriceRules,
+  before?: CallPrice,
+): Promise<Read<CallPrice>> {
+  const { prices = [], offers = [] } = draft;
   const known = before === undefined ? [] : callPrices(before).map(({ token }) => token);
   const tokens = { ...rules, known };
-  const single = await readSingle(pricing, tokens);
-  const read = await Promise.all(offers.map((it, at) => readOffer(it, `/pricing/offers/${at}`, tokens)));
-  const faults = [single, ...read].flatMap((it) => (it.ok ? [] : it.faults));
+  const single = await readSingle(draft, pointer, tokens);
+  const others = await Promise.all(prices.map((it, at) => readMoney(it, `${pointer}/prices/${at}`, tokens)));
+  const sold = await Promise.all(offers.map((it, at) => readOffer(it, `${pointer}/offers/${at}`, tokens)));
+  const faults = [single, ...others, ...sold].flatMap((it) => (it.ok ? [] : it.faults));
   if (!single.ok || faults.length > 0) return { ok: false, faults };
-  const sold = read.flatMap((it) => (it.ok ? [it.value] : []));
-  const [first, others] = single.value === undefined ? [sold[0], sold.slice(1)] : [single.value, sold];
-  if (first === undefined) return wrong('/pricing/amount', 'must be given with a token, where there are no offers');
-  const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
-  const more = defined({ chargeOn: charged, offers: others.length === 0 ? undefined : others });
-  const price = { ...first, network: rules.network, ...more };
-  return checked({ ...price, ...defined({ former: before && formerOffers(before, price) }) });
+  return together({ pointer, single: single.value, prices: valuesOf(others), offers: valuesOf(sold), before });
+}
+
+interface ReadParts {
+  readonly pointer: string;
+  readonly single: ProjectMoney | undefined;
+  readonly prices: readonly ProjectMoney[];
+  readonly offers: readonly ProjectOffer[];
+  readonly before: CallPrice | undefined;
+}
+
+/** Each is right; are they together? */
+function together({ pointer, single, prices, offers, before }: ReadParts): Read<CallPrice> {
+  const [first, others] = single === undefined ? [offers[0], offers.slice(1)] : [single, offers];
+  if (first === undefined) {
+    return wrong(`${pointer}/amount`, 'must be given with a token, where there are no offers');
+  }
+  if (prices.length > 0 && single === undefined) {
+    return wrong(`${pointer}/prices`, 'must stand beside amount and token: they are the same in other tokens');
+  }
+  const monies = [first, ...prices].map(({ token }) => moneyOf(token.mint));
+  const twice = monies.findIndex((it, at) => monies.indexOf(it) < at);
+  if (twice > 0) return wrong(`${pointer}/prices/${twice - 1}/token`, 'must be another one than those before it');
+  const more = { prices: prices.length === 0 ? undefined : prices, offers: others.length === 0 ? undefined : others };
+  const price = { ...first, ...defined(more) };
+  return checked(pointer, { ...price, ...defined({ former: before && formerOffers(before, price) }) });
+}
+
+function valuesOf<Value>(read: readonly Read<Value>[]): readonly Value[] {
+  return read.flatMap((it) => (it.ok ? [it.value] : []));
 }
 
 interface KnownTokens extends PriceRules {
@@ -71,13 +114,14 @@ interface KnownTokens extends PriceRules {
 
 /** The price of one call; undefined where none are sold. */
 async function readSingle(
-  { amount, token }: Pricing,
+  { amount, token }: DraftPrice,
+  pointer: string,
   tokens: KnownTokens,
-): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'> | undefined>> {
+): Promise<Read<ProjectMoney | undefined>> {
   if (amount === undefined && token === undefined) return { ok: true, value: undefined };
-  if (amount === undefined) return wrong('/pricing/amount', 'must be given with a token');
-  if (token === undefined) return wrong('/pricing/token', 'must be given with an amount');
-  return readMoney({ amount, token }, '/pricing', tokens);
+  if (amount === undefined) return wrong(`${pointer}/amount`, 'must be given with a token');
+  if (token === undefined) return wrong(`${pointer}/token`, 'must be given with an amount');
+  return readMoney({ amount, token }, pointer, tokens);
 }
 
 async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens): Promise<Read<ProjectOffer>> {
@@ -88,10 +132,10 @@ async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens
 }
 
 async function readMoney(
-  { amount, token: wanted }: Pick<DraftOffer, 'amount' | 'token'>,
+  { amount, token: wanted }: DraftMoney,
   pointer: string,
   { known, findToken, tokenFault }: KnownTokens,
-): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'>>> {
+): Promise<Read<ProjectMoney>> {
   const token = known.find(({ mint }) => mint === wanted) ?? (await findToken(wanted));
   if (token === undefined) return wrong(`${pointer}/token`, `${shown(wanted)} ${await tokenFault(wanted)}`);
   if (token.decimals > MAX_PRICE_DECIMALS) {
@@ -125,14 +169,14 @@ function readPass({ cost, ...draft }: DraftOffer['pass'], pointer: string, token
   return { ok: true, value: defined({ uses, for: draft.for, group, cost: units?.value }) };
 }
 
-/** Each is right; are they together? */
-function checked(price: ProjectPrice): Read<ProjectPrice> {
+/** It must be certain what each payment buys. */
+function checked(pointer: string, price: CallPrice): Read<CallPrice> {
   try {
     soldPasses(WHERE, price);
     return { ok: true, value: price };
   } catch (error) {
     if (!(error instanceof TollhouseError && error.code === 'bad_option')) throw error;
-    return wrong('/pricing/offers', error.message.replace(`${WHERE}: `, ''));
+    return wrong(`${pointer}/offers`, error.message.replace(`${WHERE}: `, ''));
   }
 }
 
