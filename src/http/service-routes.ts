@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { type Holdings, holdingsOf } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { createFreeCalls } from '../gateway/calls/free-calls.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
@@ -10,6 +11,7 @@ import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.j
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
 import { createCallServer } from './calls/serve-call.js';
+import { createServeFree } from './calls/serve-free.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import type { OperationDescription } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
@@ -136,8 +138,9 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
     page: page === false ? undefined : page,
     server: createCallServer(gateway, facilitator.passes),
   });
+  const serveFree = createServeFree(gateway, createFreeCalls(facilitator.passes, gateway.now));
   return {
-    calls: createCallRoutes({ facilitator, gateway, gates }, beforeCalls),
+    calls: createCallRoutes({ facilitator, gateway, gates, serveFree }, beforeCalls),
     listed: projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) }),
   };
 }

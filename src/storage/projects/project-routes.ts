@@ -29,7 +29,13 @@ export const FREE_CALL_WINDOWS = ['hour', 'day', 'month'] as const;
 /** Most routes of a project. */
 export const MAX_ROUTES = 100;
 
+/** What calls a route is of. */
+export interface RouteAddress {
+  readonly method?: string | undefined;
+  readonly path: string;
+}
+
 /** The name of a route: what is bought for it is good for it, wherever in the list it stands. */
-export function routeName({ method = '*', path }: Pick<ProjectRoute, 'method' | 'path'>): string {
+export function routeName({ method = '*', path }: RouteAddress): string {
   return `${method} ${path}`;
 }
