@@ -163,6 +163,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'budget/',
     'pay/',
     'report-error',
+    'import/',
     'seller/',
     'books/',
   ],
