@@ -28,7 +28,9 @@ export function pricesArgument(flag: string, text: string): PricesArgument {
 export function routeArgument(flag: string, text: string): RouteArgument {
   const [, verb, path, said = ''] = /^(?:([A-Za-z-]+) +)?(\/\S*) +(.+)$/.exec(text.trim()) ?? [];
   if (path === undefined) {
-    throw new UsageError(`${flag} must be as in "GET /reports/** 0.05 USDC", "/health free" or "/admin/** deny", not "${text}"`);
+    throw new UsageError(
+      `${flag} must be as in "GET /reports/** 0.05 USDC", "/health free" or "/admin/** deny", not "${text}"`,
+    );
   }
   const calls = { ...(verb === undefined ? {} : { method: verb.toUpperCase() }), path };
   if (said === 'free') return { ...calls, free: true };
@@ -40,9 +42,13 @@ export function routeArgument(flag: string, text: string): RouteArgument {
 const WINDOWS: Readonly<Record<string, string>> = { hour: 'hour', day: 'day', month: 'month', '24h': 'day' };
 
 /** Free calls as people write them: `100/day`; null for `none`. */
-export function freeCallsArgument(flag: string, text: string): { readonly count: number; readonly window: string } | null {
+export function freeCallsArgument(
+  flag: string,
+  text: string,
+): { readonly count: number; readonly window: string } | null {
   if (text === 'none') return null;
   const [, count, window = ''] = /^(\d{1,7})\/(hour|day|month|24h)$/.exec(text.trim()) ?? [];
-  if (count === undefined) throw new UsageError(`${flag} must be as in "100/day" (or hour, month), or "none", not "${text}"`);
+  if (count === undefined)
+    throw new UsageError(`${flag} must be as in "100/day" (or hour, month), or "none", not "${text}"`);
   return { count: Number(count), window: WINDOWS[window] ?? window };
 }

@@ -71,7 +71,12 @@ function readDocument(file: string): object {
   throw new UsageError(`"${file}" is no JSON object; a document in YAML is to be given as JSON`);
 }
 
-function newProject(slug: string, { title, server }: Document, price: PricesArgument | undefined, body: object): object {
+function newProject(
+  slug: string,
+  { title, server }: Document,
+  price: PricesArgument | undefined,
+  body: object,
+): object {
   if (price === undefined) throw new UsageError(`--price is needed for a new project; usage: ${USAGE}`);
   if (server === undefined && !('upstream' in body)) {
     throw new UsageError('--upstream is needed: the document names no server with a whole address');
@@ -100,7 +105,8 @@ function routesOf(
       case 'price':
         return { method, path, price: { amount: price.amount, token: price.token } };
       case 'default':
-        if (own === undefined) throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
+        if (own === undefined)
+          throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
         return { method, path, price: { amount: own.amount, token: own.token } };
     }
   });
@@ -108,7 +114,10 @@ function routesOf(
 
 function printRoutes({ routes }: Document, price: PricesArgument | undefined): number {
   const own = price === undefined ? 'as the project' : textOf(price);
-  printTable(['method', 'path', 'price'], routes.map((it) => [it.method, it.path, priceText(it, own)]));
+  printTable(
+    ['method', 'path', 'price'],
+    routes.map((it) => [it.method, it.path, priceText(it, own)]),
+  );
   return 0;
 }
 

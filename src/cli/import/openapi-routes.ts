@@ -55,7 +55,8 @@ export function readOpenApi(document: unknown): ReadDocument {
   const faults = found.flatMap((it) => ('fault' in it ? [it.fault] : []));
   const routes = found.flatMap((it) => ('fault' in it ? [] : [it])).sort(byParameters);
   const twice = routes.filter((it, at) => routes.findIndex((other) => sameCalls(it, other)) < at);
-  const again = ({ method, path }: ImportedRoute) => `${method} ${path} stands there twice, but for names of parameters`;
+  const again = ({ method, path }: ImportedRoute) =>
+    `${method} ${path} stands there twice, but for names of parameters`;
   faults.push(...twice.map(again));
   if (routes.length === 0 && faults.length === 0) faults.push('paths has no operation');
   if (faults.length > 0) return { ok: false, faults };
@@ -73,7 +74,10 @@ function operationsOf(path: string, item: unknown, security: unknown): readonly 
     if (operation === undefined) return [];
     const method = name.toUpperCase();
     if (typeof operation !== 'object' || operation === null) return [{ fault: `${method} ${path} must be an object` }];
-    const price = operationPrice(Reflect.get(operation, 'x-payment-info'), Reflect.get(operation, 'security') ?? security);
+    const price = operationPrice(
+      Reflect.get(operation, 'x-payment-info'),
+      Reflect.get(operation, 'security') ?? security,
+    );
     if (price.kind === 'fault') return [{ fault: `${method} ${path}: ${price.detail}` }];
     return [{ method, path: patternOf(path), price }];
   });
@@ -89,7 +93,12 @@ function patternOf(path: string): string {
 
 /** What is written out comes before what stands for anything, segment by segment. */
 function byParameters(a: ImportedRoute, b: ImportedRoute): number {
-  const [left, right] = [a, b].map(({ path }) => path.split('/').map((it) => (it === '*' ? '1' : '0')).join(''));
+  const [left, right] = [a, b].map(({ path }) =>
+    path
+      .split('/')
+      .map((it) => (it === '*' ? '1' : '0'))
+      .join(''),
+  );
   return (left ?? '').localeCompare(right ?? '');
 }
 

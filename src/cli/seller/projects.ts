@@ -151,7 +151,9 @@ function priceOf({
 function routeText({ price, free, deny }: ProjectItem['routes'][number]): string {
   if (free) return 'free';
   if (price === null) return `not for sale (${deny})`;
-  return [priceOf(price), ...price.prices.map((it) => `${it.amount} ${it.token}`), ...price.offers.map(priceOf)].join(' or ');
+  return [priceOf(price), ...price.prices.map((it) => `${it.amount} ${it.token}`), ...price.offers.map(priceOf)].join(
+    ' or ',
+  );
 }
 
 function printProject(json: unknown): void {
@@ -164,7 +166,8 @@ function printProject(json: unknown): void {
   for (const it of pricing.prices) printStep('or', `${it.amount} ${it.token}`);
   for (const it of pricing.offers) printStep('or', priceOf(it));
   for (const it of project.routes) printStep('route', `${it.method ?? 'any'} ${it.path} ${routeText(it)}`);
-  if (project.free_calls !== null) printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
+  if (project.free_calls !== null)
+    printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
   printStep('upstream', upstream.url);
   for (const { recipient, bps } of split) printStep('paid to', `${recipient} ${bps / BPS_PER_PERCENT} %`);
   if (gateway_secret !== undefined)

@@ -122,12 +122,12 @@ function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { pr
   return accounts.slice(1).filter((it) => !KNOWN_PROGRAMS.has(it) && !tokenAccounts.has(it) && !explained.has(it));
 }
 
-type Paid =
-  | (Extract<PaidAs, { readonly ok: true }> & PaidFor)
-  | Extract<PaidAs, { readonly ok: false }>;
+type Paid = (Extract<PaidAs, { readonly ok: true }> & PaidFor) | Extract<PaidAs, { readonly ok: false }>;
 
 /** A request, or the price of a call. */
-type PaidFor = { readonly request: PaymentRequestRecord } | { readonly request?: undefined; readonly price: ProofPrice };
+type PaidFor =
+  | { readonly request: PaymentRequestRecord }
+  | { readonly request?: undefined; readonly price: ProofPrice };
 
 /** Of a payment that is none of the prices, the reason tells how it stands to the first that it comes near to. */
 function paidDirectly(landed: LandedTransaction, { memo, prices, wallet }: ProofUse): Paid {

@@ -3,8 +3,8 @@ import type { Claim } from '../../facilitator/types.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { CallRecord, CallStore, FinishOptions } from '../../storage/calls/call-store.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
-import { singlePrices } from '../prices/project-offers.js';
 import type { Spending } from '../figures/spending.js';
+import { singlePrices } from '../prices/project-offers.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
 import { type CallBudgets, createCallBudgets } from './call-budgets.js';
@@ -13,12 +13,12 @@ import {
   type CallEnd,
   type CoveredCall,
   type CreditedCall,
-  type FreeCall,
-  type PricedHold,
   callEvent,
   chargeOf,
   coveredRecord,
+  type FreeCall,
   type PaidCall,
+  type PricedHold,
   paidRecord,
   recordOf,
   type ShownCall,

@@ -33,10 +33,7 @@ export interface FreeCalls {
  * @param passes - where they are counted
  * @param now - clock, milliseconds since the epoch
  */
-export function createFreeCalls(
-  passes: Pick<PassStore, 'open' | 'debit' | 'giveBack'>,
-  now: () => number,
-): FreeCalls {
+export function createFreeCalls(passes: Pick<PassStore, 'open' | 'debit' | 'giveBack'>, now: () => number): FreeCalls {
   return {
     async take({ requestId, ...use }, rule) {
       const at = now();

@@ -51,7 +51,11 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
   if (route === undefined) return { project, isFree: false };
   if (route.deny !== undefined) throw denied(route.deny);
   if (route.price === undefined) return { project, isFree: true };
-  return { project: { ...project, price: priceAt(project.price, route.price) }, route: routeName(route), isFree: false };
+  return {
+    project: { ...project, price: priceAt(project.price, route.price) },
+    route: routeName(route),
+    isFree: false,
+  };
 }
 
 function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {
@@ -87,7 +91,10 @@ function isCovered(own: ProjectPrice, { amount, token, pass, offers }: CallPrice
 }
 
 /** Whether the free calls of a project are good for a call: one that costs no more than its own. */
-export function isWithinOwnPrice(project: Pick<ProjectRecord, 'price'>, { price }: Pick<ProjectRecord, 'price'>): boolean {
+export function isWithinOwnPrice(
+  project: Pick<ProjectRecord, 'price'>,
+  { price }: Pick<ProjectRecord, 'price'>,
+): boolean {
   return price === project.price || isCovered(project.price, price);
 }
 

@@ -4,11 +4,11 @@ import { sharesFault, splitAmount } from '../../protocol/money/split.js';
 import type { ProjectRecord, ProjectSettings, ProjectShare } from '../../storage/projects/projects.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { fieldFault } from '../prices/field-fault.js';
-import { payeesByDefault } from './payees.js';
-import type { ProjectDraft } from './project-draft.js';
 import { callPrices } from '../prices/project-offers.js';
 import { type PriceRules, readPricing } from '../prices/read-pricing.js';
 import { readFreeCalls, readRoutes } from '../prices/read-routes.js';
+import { payeesByDefault } from './payees.js';
+import type { ProjectDraft } from './project-draft.js';
 import { RESERVED_SLUGS } from './slugs.js';
 import { allowedFault } from './visibility.js';
 
@@ -43,7 +43,10 @@ export async function settingsOf(
   const routes = await readRoutes(draft.routes ?? [], draft.pricing, rules, before);
   const freeCalls = readFreeCalls(draft.freeCalls);
   const priced = [price.ok ? price.value : [], routes.ok ? (routes.value ?? []).map((it) => it.price ?? []) : []];
-  const amounts = priced.flat(2).flatMap(callPrices).map((it) => it.amount);
+  const amounts = priced
+    .flat(2)
+    .flatMap(callPrices)
+    .map((it) => it.amount);
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),

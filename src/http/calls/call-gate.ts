@@ -4,8 +4,8 @@ import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { type CallRoute, scopeOf } from '../../gateway/prices/call-route.js';
-import { demandOf } from '../../gateway/projects/project-demand.js';
 import { offersOf, soldPasses } from '../../gateway/prices/project-offers.js';
+import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
@@ -130,7 +130,8 @@ const PRICED = 'This call has a price. Pay one of the offered terms';
 function unpaid(project: ProjectRecord, route: string | undefined, offers: string): RequiredCause {
   const { slug, price } = project;
   const code = 'payment_required';
-  const cause = (detail: string) => (offers === '' ? { code, detail } as const : withOffers({ code, detail }, offers));
+  const cause = (detail: string) =>
+    offers === '' ? ({ code, detail } as const) : withOffers({ code, detail }, offers);
   if (price.pass !== undefined) return cause(`${PRICED}, through x402.`);
   const asked = route === undefined ? `"project": "${slug}"` : `"project": "${slug}", "method": …, "path": …`;
   return cause(

@@ -3,13 +3,13 @@ import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
-import { defined } from '../../lib/defined.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { demandOf } from '../../gateway/projects/project-demand.js';
 import { callRoute } from '../../gateway/prices/call-route.js';
 import { singlePrices } from '../../gateway/prices/project-offers.js';
+import { demandOf } from '../../gateway/projects/project-demand.js';
 import { isVisibleTo } from '../../gateway/projects/visibility.js';
+import { defined } from '../../lib/defined.js';
 import type { Decision } from '../../middleware/gate/gate.js';
 import { readPayment } from '../../middleware/gate/presented-payment.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
@@ -91,7 +91,13 @@ async function findVisible({ projects, keys }: Gateway, req: Request, slug: stri
   throw new TollhouseError('project_not_found', 'There is no project with this slug.');
 }
 
-async function payAndServe(parts: CallParts, req: Request, res: Response, call: Call, gate: PaymentGate): Promise<void> {
+async function payAndServe(
+  parts: CallParts,
+  req: Request,
+  res: Response,
+  call: Call,
+  gate: PaymentGate,
+): Promise<void> {
   const { calls } = parts.gateway;
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   const isPaid = proof !== undefined || readPayment(req) !== undefined;
@@ -155,7 +161,11 @@ async function decideProof(
 function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
   const { project, route, key } = call;
   const singles = singlePrices(project.price);
-  const prices = singles.map(({ token, amount }) => ({ token, amount, legs: demandOf(project, splitWallet, amount).legs }));
+  const prices = singles.map(({ token, amount }) => ({
+    token,
+    amount,
+    legs: demandOf(project, splitWallet, amount).legs,
+  }));
   return {
     resource: callResource(call),
     projectId: project.id,

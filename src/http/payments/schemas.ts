@@ -95,7 +95,7 @@ export const projectPaymentBody = createPaymentBody.extend({
       "Of the call that it shall pay for, below `/v1/<slug>`: where a route has a price of its own. Default: one at the project's own price.",
     ),
   amount: amount.optional().describe('Default, and the only one that is taken: the price of the call.'),
-  token: createPaymentBody.shape.token.optional().describe("One that the call is sold in. Default: the first of them."),
+  token: createPaymentBody.shape.token.optional().describe('One that the call is sold in. Default: the first of them.'),
   recipient: wallet.optional().describe("Wallet that receives, one of the project's. Default: the first of them."),
 });
 

@@ -114,4 +114,3 @@ export const priceResponse = callPriceResponse.extend({
     .array(z.union([z.literal(['4xx', '5xx']), countSchema]))
     .describe('Statuses that are charged beside 2xx and 3xx.'),
 });
-

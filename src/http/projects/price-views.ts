@@ -55,4 +55,3 @@ function passView({ uses, for: time, cost, group }: ProjectPass, { decimals }: T
     cost_atomic: cost === undefined ? null : String(cost),
   };
 }
-

@@ -27,7 +27,9 @@ const route = z.strictObject(
 export const routes = z
   .array(route, 'must be a list of {method?, path} with one of price, free and deny')
   .max(MAX_ROUTES, `must have at most ${MAX_ROUTES} entries`)
-  .describe("What calls of some paths cost; the first that matches decides, and what none matches has the project's price.");
+  .describe(
+    "What calls of some paths cost; the first that matches decides, and what none matches has the project's price.",
+  );
 
 /** The free calls of a project. */
 export const freeCalls = z

@@ -64,7 +64,12 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
     expect(await priceOf('/cheap/one?as=/reports/x')).toEqual([CHEAP]);
     expect(await priceOf('/reports')).toEqual([DEAR]);
     expect(await priceOf('/reports/2026/may', 'DELETE')).toEqual([DEAR]);
-    for (const [path, method] of [['/', 'GET'], ['', 'GET'], ['/cheap/one/more', 'GET'], ['/cheap/one', 'POST']] as const)
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['', 'GET'],
+      ['/cheap/one/more', 'GET'],
+      ['/cheap/one', 'POST'],
+    ] as const)
       expect(await priceOf(path, method)).toEqual([OWN]);
   });
 
@@ -84,7 +89,12 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
     expect((await fixture.client.call(`${project.slug}/health`)).status).toBe(401);
     fixture.upstream.respond((res) => void res.writeHead(500).end('no'));
     expect((await call('/health')).status).toBe(500);
-    const { body } = await fixture.client.ask('GET', `/api/v1/projects/${project.id}/calls`, undefined, fixture.asOwner);
+    const { body } = await fixture.client.ask(
+      'GET',
+      `/api/v1/projects/${project.id}/calls`,
+      undefined,
+      fixture.asOwner,
+    );
     const booked = (body['data'] as readonly { readonly amount: string | null }[]).map(({ amount }) => amount);
     expect(booked).toEqual([null, null, null]);
   });
@@ -94,7 +104,9 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
       expect(await answerOf(call('/admin'))).toEqual([403, 'route_denied']);
       expect(await answerOf(call('/admin/users', {}, 'POST'))).toEqual([403, 'route_denied']);
       expect(await answerOf(call('/old'))).toEqual([404, 'route_not_found']);
-      const { v2 } = await signPayment(walletOf(caller), urlOf('/cheap/one'), { init: { headers: caller.key.headers } });
+      const { v2 } = await signPayment(walletOf(caller), urlOf('/cheap/one'), {
+        init: { headers: caller.key.headers },
+      });
       expect(await answerOf(call('/admin', v2))).toEqual([403, 'route_denied']);
     });
   });
@@ -153,7 +165,9 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
 
     test('by its credit, which waits for a call that it pays', async () => {
       fixture.upstream.respond((res) => void res.writeHead(500).end('no'));
-      const { v2 } = await signPayment(walletOf(caller), urlOf('/cheap/one'), { init: { headers: caller.key.headers } });
+      const { v2 } = await signPayment(walletOf(caller), urlOf('/cheap/one'), {
+        init: { headers: caller.key.headers },
+      });
       expect((await call('/cheap/one', v2)).status).toBe(500);
       fixture.upstream.respond((res) => void res.end('paid for'));
       await expectUntouched(async () => {
@@ -220,7 +234,16 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
       return [status, (JSON.parse(body) as { readonly code: string }).code];
     };
     const written = [
-      ...['/REPORTS/x', '/Reports', '//reports/x', '/reports//', '/%72eports/x', '/%2572eports/x', '/reports%2Fx', '/reports%5cx'],
+      ...[
+        '/REPORTS/x',
+        '/Reports',
+        '//reports/x',
+        '/reports//',
+        '/%72eports/x',
+        '/%2572eports/x',
+        '/reports%2Fx',
+        '/reports%5cx',
+      ],
       ...['/;a/reports', '/reports;a=b/x', '/reports%00', '/reports%20', '/reports.', '/reports%3Fx', '/reports%23x'],
     ];
     const answers = await Promise.all(written.map(async (path) => [path, ...(await raw(path))]));
@@ -263,11 +286,24 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
     ['plain letters', [{ path: '/a/..', free: true }], '/routes/0/path'],
     ['two slashes', [{ path: '/a//b', free: true }], '/routes/0/path'],
     ['capitals', [{ method: 'get', path: '/a', free: true }], '/routes/0/method'],
-    ['one before it', [{ path: '/a', free: true }, { path: '/a', deny: true }], '/routes/1'],
+    [
+      'one before it',
+      [
+        { path: '/a', free: true },
+        { path: '/a', deny: true },
+      ],
+      '/routes/1',
+    ],
     ['more than zero', [{ path: '/a', price: { amount: '0' } }], '/routes/0/price/amount'],
     ['at most 100', Array.from({ length: 101 }, (_, at) => ({ path: `/${at}`, free: true })), '/routes'],
   ])('are refused with "%s"', async (detail, routes, pointer) => {
-    const body = { slug: 'never-made', name: 'x', upstream: { url: fixture.upstream.origin }, pricing: PRICING, routes };
+    const body = {
+      slug: 'never-made',
+      name: 'x',
+      upstream: { url: fixture.upstream.origin },
+      pricing: PRICING,
+      routes,
+    };
     const { status, body: said } = await fixture.client.ask('POST', '/api/v1/projects', body, fixture.asOwner);
     const errors = said['errors'] as readonly { readonly pointer: string; readonly detail: string }[];
     expect([status, errors.map((it) => it.pointer)]).toEqual([422, [pointer]]);

@@ -83,7 +83,13 @@ describe.each(BOTH_DATABASES)('a price in several tokens, on %s', (name, openDat
 
   test.each([
     [[{ amount: '0.02', token: 'usdc' }], '/pricing/prices/0/token'],
-    [[{ amount: '0.02', token: 'PYUSD' }, { amount: '0.03', token: 'PYUSD' }], '/pricing/prices/1/token'],
+    [
+      [
+        { amount: '0.02', token: 'PYUSD' },
+        { amount: '0.03', token: 'PYUSD' },
+      ],
+      '/pricing/prices/1/token',
+    ],
     [[{ amount: '0', token: 'PYUSD' }], '/pricing/prices/0/amount'],
   ])('names each token once, and %j does not', async (prices, pointer) => {
     const pricing = { ...PRICING, prices };
