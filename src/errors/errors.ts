@@ -14,6 +14,7 @@ export interface ErrorEntry {
  */
 export const ERRORS = {
   bad_option: { status: 500, title: 'An option is wrong', retryable: false },
+  backup_failed: { status: 500, title: 'The backup could not be made or restored', retryable: false },
   missing_dependency: { status: 500, title: 'An optional package is not installed', retryable: false },
   invalid_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
   invalid_request: { status: 400, title: 'The request is not valid', retryable: false },

@@ -139,7 +139,8 @@ export function booksOrMemory(
   where: string,
   { network, storage, ledger = storage?.ledger ?? sharedMemory(where, network) }: GivenBooks,
 ): PaymentBooks {
-  if (ledger.remembersSince !== undefined && process.env.NODE_ENV === 'production' && !warned) {
+  const isInMemory = ledger.remembersSince !== undefined && ledger.remembersUntil === undefined;
+  if (isInMemory && process.env.NODE_ENV === 'production' && !warned) {
     warned = true;
     process.emitWarning(
       'payments are remembered in this process only; with several processes, or to keep them over a restart, give ' +

@@ -8,7 +8,7 @@ import { mistold, readBooks } from '../helpers/crash/books.js';
 import { type CrashFixture, openCrashFixture, PRICE } from '../helpers/crash/crash-fixture.js';
 import { type Bought, overcharged } from '../helpers/crash/crash-load.js';
 import { insist, type Order, orderAtGate, send } from '../helpers/crash/orders.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { type OwnPostgres, ownPostgres } from '../helpers/storage/postgres.js';
 import { walletKey } from '../helpers/transactions/wallet-key.js';
 import { until } from '../helpers/until.js';
 
@@ -19,12 +19,12 @@ const PATIENCE_MS = 300_000;
 /** The server with its Postgres, which crashes while payments are being made and is started again. */
 describe('when Postgres is lost in the middle of it', () => {
   let fixture: CrashFixture;
-  let postgres: PostgresServer;
+  let postgres: OwnPostgres;
   let url: string;
   let server: RunningServer;
 
   beforeAll(async () => {
-    [fixture, postgres] = await Promise.all([openCrashFixture(), startPostgres()]);
+    [fixture, postgres] = await Promise.all([openCrashFixture(), ownPostgres()]);
     url = await postgres.newDatabase();
     const env = {
       PORT: '0',

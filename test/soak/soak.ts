@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../bench/bundle.js';
-import { startPostgres } from '../helpers/storage/postgres.js';
+import { ownPostgres } from '../helpers/storage/postgres.js';
 import { type SoakChain, startChain } from './chain.js';
 import { createChance } from './chance.js';
 import { type Checked, createChecker } from './checks.js';
@@ -30,7 +30,7 @@ export async function soak(options: SoakOptions, stop: AbortSignal, tell: (line:
   const findings = createFindings(tell);
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-soak-'));
   const hasPostgres = options.databases.includes('postgres');
-  const postgres = hasPostgres ? await startPostgres() : undefined;
+  const postgres = hasPostgres ? await ownPostgres() : undefined;
   const sellerBundle = await bundle('seller', 'test/soak/seller.ts');
   const chain = await startChain();
   const chance = createChance(options.seed);
@@ -61,7 +61,7 @@ interface SoakParts {
   readonly chain: SoakChain;
   readonly chance: ReturnType<typeof createChance>;
   readonly shops: readonly OpenShop[];
-  readonly postgres: Awaited<ReturnType<typeof startPostgres>> | undefined;
+  readonly postgres: Awaited<ReturnType<typeof ownPostgres>> | undefined;
 }
 
 async function run(parts: SoakParts): Promise<SoakResult> {

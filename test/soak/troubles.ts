@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/start-sandbox.js';
-import type { PostgresServer } from '../helpers/storage/postgres.js';
+import type { OwnPostgres } from '../helpers/storage/postgres.js';
 import { holdWrites } from '../helpers/storage/write-hold.js';
 import type { Chance } from './chance.js';
 import type { OpenShop } from './open-shop.js';
@@ -76,7 +76,7 @@ export function processTroubles(shop: OpenShop): Weighted {
 }
 
 /** What happens to a seller's database. */
-export function databaseTroubles(shop: OpenShop, postgres: PostgresServer | undefined): Weighted {
+export function databaseTroubles(shop: OpenShop, postgres: OwnPostgres | undefined): Weighted {
   const { databaseUrl } = shop;
   const locked: Trouble = {
     name: 'writes locked',

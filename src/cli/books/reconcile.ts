@@ -20,12 +20,14 @@ import { reportError } from '../report-error.js';
 import { lookAtSchema } from './current-schema.js';
 
 const WHERE = 'tollhouse reconcile';
+const NOT_RESTORED =
+  '--book-lost is for books that were restored from a backup, by "tollhouse db restore" or "tollhouse db restored"';
 
 /** `tollhouse reconcile`: whether books and chain say the same. */
 export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--json]
+  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -43,6 +45,7 @@ Payments, payouts and refunds that are not over yet are listed too; they are no 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
   --quick         does not read transactions, which costs one RPC call for each payment, payout, refund and unpaid request
   --open-passes   opens passes that were paid for and are missing; without it nothing is changed
+  --book-lost     after a backup was restored: books payments that FACILITATOR_KEYPAIR has settled since the backup, as used
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
@@ -58,12 +61,18 @@ The RPC must keep the history of the whole time. It is the server's configuratio
       from: { type: 'string' },
       quick: { type: 'boolean' },
       'open-passes': { type: 'boolean' },
+      'book-lost': { type: 'boolean' },
       json: { type: 'boolean' },
     });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
     const from = readTime('--from', values.from);
     try {
-      const wanted = { from, amounts: values.quick !== true, opensPasses: values['open-passes'] === true };
+      const wanted = {
+        from,
+        amounts: values.quick !== true,
+        opensPasses: values['open-passes'] === true,
+        booksLost: values['book-lost'] === true,
+      };
       return await compare(wanted, values.json ? asJson : asText);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
@@ -100,6 +109,8 @@ interface Wanted {
   readonly amounts: boolean;
   /** Whether passes are opened that were paid for and are missing. */
   readonly opensPasses: boolean;
+  /** Whether payments are booked that landed in the time that restored books have lost. */
+  readonly booksLost: boolean;
 }
 
 /** How what is found is told. */
@@ -138,7 +149,7 @@ async function run(
   { database, ledger, passes }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
   { network, keypair, splitKeypair, refunds }: ChainConfiguration,
-  { from, amounts, opensPasses }: Wanted,
+  { from, amounts, opensPasses, booksLost }: Wanted,
   told: Told,
 ): Promise<Reconciliation> {
   const addresses = (keys: readonly string[]) => keys.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
@@ -150,7 +161,8 @@ async function run(
   const books = createBookReaders(database);
   const ours = { feePayers, splitWallets, refundWallets };
   const parts = { rpc, ledger, ...books, network, amounts, ...ours, now: Date.now };
-  const opening = opensPasses ? { opensIn: passes } : {};
+  if (booksLost && ledger.remembersUntil === undefined) throw new UsageError(NOT_RESTORED);
+  const opening = { ...(opensPasses ? { opensIn: passes } : {}), ...(booksLost ? { booksLostIn: ledger } : {}) };
   const found = await reconcile({ ...parts, ...opening }, from, {
     onOpen: ({ id, state }, detail) => told.open(id, state, detail),
     onNote: (finding) => told.note(finding),

@@ -61,6 +61,8 @@ const WHY: Readonly<Record<RefundFault, string>> = {
   transfer_refused: 'the token program refuses the transfer to the payer',
   failed_on_chain: 'its transaction failed on the chain',
   expired: 'its transaction did not land in time',
+  unknown_refund:
+    'the refund wallet has paid its payer by a transaction that the books do not know; look whether it was for this payment',
   outcome_unknown: 'no node can say any more whether its transaction landed',
 };
 

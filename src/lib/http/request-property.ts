@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { expressPrototype } from './express-prototype.js';
+import type { Later } from './later.js';
 
 /** A property of requests, and where it is had. */
 interface Property {
-  readonly values: WeakMap<object, unknown>;
+  readonly values: WeakMap<object, Later<unknown>>;
   readonly on: WeakSet<object>;
 }
 
@@ -13,10 +14,10 @@ const properties = new Map<string, Property>();
  * Puts a property on a request. One of Express has it by a getter of `express.request`, which costs less than a property of its own; written
  * by anybody else, it becomes one of its own.
  */
-export function putProperty(req: IncomingMessage, name: string, value: unknown): void {
+export function putProperty(req: IncomingMessage, name: string, value: Later<unknown>): void {
   const property = properties.get(name) ?? { values: new WeakMap(), on: new WeakSet() };
   properties.set(name, property);
-  if (!isShared(req, name, property)) Reflect.set(req, name, value);
+  if (!isShared(req, name, property)) Reflect.set(req, name, value.get());
   else property.values.set(req, value);
 }
 
@@ -32,7 +33,7 @@ function isShared(req: IncomingMessage, name: string, { values, on }: Property):
   Object.defineProperty(shared, name, {
     configurable: true,
     get(this: object) {
-      return values.get(this);
+      return values.get(this)?.get();
     },
     set(this: object, own: unknown) {
       Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value: own });

@@ -72,7 +72,12 @@ const SHARED_DIRECTIVE = /^(public$|s-maxage|private$|must-understand$)/i;
  * (RFC 9213), which all end alike, `Surrogate-Control` (Edge Architecture), nginx's `X-Accel-Expires`, Akamai's `Edge-Control`.
  */
 function removeTargetedFields(res: ServerResponse): void {
-  for (const name of res.getHeaderNames()) if (TARGETED.test(name)) res.removeHeader(name);
+  for (const name of res.getHeaderNames()) if (isTargeted(name)) res.removeHeader(name);
 }
 
-const TARGETED = /(?:-cache|surrogate|^edge)-control$|^x-accel-expires$/;
+/** Asked of every header of nearly every response: most end otherwise. */
+function isTargeted(name: string): boolean {
+  return name.endsWith('-control') ? TARGETED.test(name) : name === 'x-accel-expires';
+}
+
+const TARGETED = /(?:-cache|surrogate|^edge)-control$/;

@@ -4,6 +4,7 @@ import type { Tier } from '../../access/tiers.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ProvenWallet } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
+import { Later } from '../../lib/http/later.js';
 import { putProperty } from '../../lib/http/request-property.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { PriceInput } from '../../protocol/money/money.js';
@@ -92,7 +93,7 @@ declare global {
   }
 }
 
-const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, LearnedOfRequest[Name]> } = {
+const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, Later<LearnedOfRequest[Name]>> } = {
   payment: createRequestNote(),
   pass: createRequestNote(),
   wallet: createRequestNote(),
@@ -102,12 +103,12 @@ const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, LearnedO
 
 /** Who pays for a request, and what; undefined where no payment gate has let it in. */
 export function paymentOf(req: IncomingMessage): RequestPayment | undefined {
-  return notes.payment.of(req);
+  return notes.payment.of(req)?.get();
 }
 
 /** The pass that covers a request; undefined where none does: it is paid for, or free. */
 export function passOf(req: IncomingMessage): RequestPass | undefined {
-  return notes.pass.of(req);
+  return notes.pass.of(req)?.get();
 }
 
 /**
@@ -128,26 +129,30 @@ export function chargeCredit(req: IncomingMessage, amount: PriceInput | bigint):
 
 /** Whose wallet a request comes from, proven; undefined where no gate has asked for it. */
 export function walletOf(req: IncomingMessage): ProvenWallet | undefined {
-  return notes.wallet.of(req);
+  return notes.wallet.of(req)?.get();
 }
 
 /** The tier of that wallet; undefined where it has reached none, or no gate has looked for one. */
 export function tierOf(req: IncomingMessage): Tier | undefined {
-  return notes.tier.of(req);
+  return notes.tier.of(req)?.get();
 }
 
 /** The service key that a request came with; undefined where no gate has asked for one. */
 export function serviceKeyOf(req: IncomingMessage): RequestServiceKey | undefined {
-  return notes.serviceKey.of(req);
+  return notes.serviceKey.of(req)?.get();
 }
 
-/** Tells the handlers behind a gate what it has learned: on the named property, and for `paymentOf` and the like. */
+/**
+ * Tells the handlers behind a gate what it has learned: on the named property, and for `paymentOf` and the like.
+ * @param make - called when a handler first looks at it
+ */
 export function tell<Name extends Learned>(
   req: IncomingMessage,
   names: { readonly [Each in Name]: string | false },
   what: Name,
-  value: LearnedOfRequest[Name],
+  make: () => LearnedOfRequest[Name],
 ): void {
+  const value = new Later(make);
   notes[what].put(req, value);
   const property = names[what];
   if (property !== false) putProperty(req, property, value);
@@ -160,7 +165,7 @@ export function tellPayment(
   { payer, terms, charge }: Pick<RequestPayment, 'payer' | 'terms' | 'charge'>,
   receipt: Receipt | undefined,
 ): void {
-  tell(req, names, 'payment', withAmountJson({ payer, terms, receipt, ...defined({ charge }) }));
+  tell(req, names, 'payment', () => withAmountJson({ payer, terms, receipt, ...defined({ charge }) }));
 }
 
 const FORM = /^[A-Za-z_$][\w$]{0,63}$/;

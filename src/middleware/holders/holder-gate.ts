@@ -81,7 +81,7 @@ export function createHolderGate(
       return { rule: undefined };
     }
     const { wallet, found } = seen;
-    tell(req, parts.requestNames, 'wallet', wallet);
+    tell(req, parts.requestNames, 'wallet', () => wallet);
     const { rule, at = 0, note } = found;
     if (rule === undefined) return { rule };
     if (note !== undefined) rule.who.judge.tell?.(req, note);

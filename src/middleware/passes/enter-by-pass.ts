@@ -47,7 +47,7 @@ export function enterByPass(
 function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, next: NextFunction): void {
   const { shown, taken } = used;
   setHeaders(res, remainingHeaders({ ...shown, ...used.end }, used.left, parts.symbols));
-  tell(req, parts.requestNames, 'pass', requestPass(used));
+  tell(req, parts.requestNames, 'pass', () => requestPass(used));
   const response = noteCovered(res, used, parts);
   completeHeads(res);
   next();

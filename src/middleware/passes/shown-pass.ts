@@ -139,14 +139,17 @@ function useReading(
 }
 
 /** Takes what the request costs; where that is refused it is told what is left. */
-async function use(
+function use(
   parts: PassParts,
   req: Request,
   by: Pick<UsedPass, 'shown' | 'by'>,
   places: readonly PassPlace[],
-): Promise<UsedPass | PassRefusal> {
-  const used = await takeUse(parts, req, by, places);
-  return used.admitted ? used : creditRefusal(parts, by.shown, places, used);
+): MaybePromise<UsedPass | PassRefusal> {
+  return whenKnown(
+    takeUse(parts, req, by, places),
+    (used): MaybePromise<UsedPass | PassRefusal> =>
+      used.admitted ? used : creditRefusal(parts, by.shown, places, used),
+  );
 }
 
 function coveredBy(scope: string): string {

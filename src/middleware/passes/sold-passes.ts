@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { allowanceFor } from '../../facilitator/payments/allowance.js';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
@@ -40,7 +41,7 @@ export interface PassSales {
    * Lets a request in by a pass that it shows. Where there is none that covers it, and where a payment came instead, notes
    * that signing in would help, for the 402.
    */
-  admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
+  admit(req: Request, res: Response, isPaying: boolean): MaybePromise<Admitted | PassRefusal | undefined>;
   /** Takes back the cookies of passes that a request brings and that would cover it: the passes stay their wallets'. */
   forget(req: Request, res: Response): void;
   /** What passes that are sold may be for that cover a request; it was asked for admission. */
@@ -178,15 +179,26 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
   };
 }
 
-async function admitShown(
-  { parts, rules, hasCookies, placeOf, places, admitBy }: PassShop,
+function admitShown(
+  shop: PassShop,
   req: Request,
   res: Response,
   isPaying: boolean,
-): Promise<Admitted | PassRefusal | undefined> {
+): MaybePromise<Admitted | PassRefusal | undefined> {
+  const { parts, rules, hasCookies, placeOf } = shop;
   const here = rules.map((rule) => placeOf(req, rule));
   if (hasCookies) carryCookies(res);
-  const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
+  const used = isPaying ? useUpSignIn(req, parts) : useShownPass(parts, req, here);
+  return whenKnown(used, (it) => admitUsed(shop, req, res, here, it));
+}
+
+function admitUsed(
+  { parts, places, admitBy }: PassShop,
+  req: Request,
+  res: Response,
+  here: readonly PassPlace[],
+  used: UsedPass | PassRefusal | undefined,
+): Admitted | PassRefusal | undefined {
   // Scripts of other origins are the only ones who ask for leave to read.
   if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
   if (used?.admitted) return admitBy(req, res, used);

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { randomHex } from '../../lib/ids.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
@@ -18,7 +19,7 @@ export function takeUse(
   req: Request,
   by: ShownPass,
   places: readonly PassPlace[],
-): Promise<UsedPass | PassRefusal> {
+): MaybePromise<UsedPass | PassRefusal> {
   switch (by.shown.kind) {
     case 'uses':
       return takeOne(parts, req, by, places);
@@ -37,12 +38,12 @@ async function takeNothing({ passes }: PassParts, by: ShownPass): Promise<UsedPa
   return trouble === undefined ? { admitted: true, ...by, end: endOf(pass) } : troubled(trouble, kind);
 }
 
-async function takeOne(
+function takeOne(
   parts: PassParts,
   req: Request,
   by: ShownPass,
   places: readonly PassPlace[],
-): Promise<UsedPass | PassRefusal> {
+): MaybePromise<UsedPass | PassRefusal> {
   const { scope } = by.shown;
   if (!places.some((it) => it.scope === scope && it.refusesUses)) return debit(parts, req, by, ONE_USE);
   const detail = `The access pass counts uses of ${scope}, and this route takes credit of it at what each request costs.`;
@@ -94,17 +95,19 @@ async function takeMore(
     : troubled(raised.fault, shown.kind);
 }
 
-async function debit(
+function debit(
   { passes }: PassParts,
   { res }: Request,
   { shown, by }: ShownPass,
   amount: bigint,
-): Promise<UsedPass | PassRefusal> {
+): MaybePromise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = shown;
   const requestId = (res && debitedAs(res)) ?? newRequestId();
-  const taken = await passes.debit({ passId, requestId, amount, serial });
-  if (!taken.ok) return troubled(taken.fault, kind);
-  return { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } };
+  return whenKnown(passes.debit({ passId, requestId, amount, serial }), (taken) =>
+    taken.ok
+      ? { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } }
+      : troubled(taken.fault, kind),
+  );
 }
 
 const PROCESS = randomHex(16);

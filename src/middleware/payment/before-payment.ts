@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
 import { type PresentedPayment, readPayment, takeBackPayment } from '../gate/presented-payment.js';
@@ -10,36 +11,57 @@ import type { PaymentGate } from './payment-gate.js';
 import { EXPOSED_HEADERS, PAYMENT_VARY } from './payment-required.js';
 
 /** What is known of a request before its payment is looked at. */
-export type Approach =
-  | { readonly decision: Decision }
-  | {
-      readonly decision?: undefined;
-      /** The gate for its caller: of those who hold something, their own. */
-      readonly gate: PaymentGate;
-      /** The payment that it brings. */
-      readonly presented: PresentedPayment | undefined;
-      /** Why the pass that it shows covers nothing. */
-      readonly shown: PassRefusal | undefined;
-    };
+export type Approach = Decided | AtPayment;
+
+interface Decided {
+  readonly decision: Decision;
+}
+
+/** A request that its payment decides about. */
+export interface AtPayment {
+  readonly decision?: undefined;
+  /** The gate for its caller: of those who hold something, their own. */
+  readonly gate: PaymentGate;
+  /** The payment that it brings. */
+  readonly presented: PresentedPayment | undefined;
+  /** Why the pass that it shows covers nothing. */
+  readonly shown: PassRefusal | undefined;
+}
 
 /** Decides about a request that needs no payment: one that was paid at a gate before, that a pass covers, or whose caller has it free. */
-export async function beforePayment(gate: PaymentGate, req: Request, res: Response): Promise<Approach> {
+export function beforePayment(gate: PaymentGate, req: Request, res: Response): MaybePromise<Approach> {
   gate.watch?.();
   takeBackPayment(req, res);
+  return whenKnown(withoutPrice(gate, req, res), (decision) =>
+    decision === undefined ? coveredOrHeld(gate, req, res) : { decision },
+  );
+}
+
+/** A request that has paid already, or that is not for what is sold: it signs a page in or out. */
+function withoutPrice(gate: PaymentGate, req: Request, res: Response): MaybePromise<Decision | undefined> {
   const paidBefore = decidePaidBefore(gate, req);
-  if (paidBefore !== undefined) return { decision: await paidBefore };
-  const signsIn = gate.passes?.sales?.parts ?? gate.holders?.parts;
-  const out = signsIn && signedOut(req, res, signsIn, () => gate.passes?.sales?.forget(req, res));
-  if (out !== undefined) return { decision: out };
-  const keeping = signsIn && keptSignIn(req, res, signsIn);
-  const kept = keeping && (await keeping);
-  if (kept !== undefined) return { decision: kept };
+  if (paidBefore !== undefined) return paidBefore;
+  const { sales } = gate.passes ?? {};
+  const signsIn = sales?.parts ?? gate.holders?.parts;
+  if (signsIn === undefined) return undefined;
+  return signedOut(req, res, signsIn, () => sales?.forget(req, res)) ?? keptSignIn(req, res, signsIn);
+}
+
+function coveredOrHeld(gate: PaymentGate, req: Request, res: Response): MaybePromise<Approach> {
   const presented = readPayment(req);
+  return whenKnown(gate.passes?.sales?.admit(req, res, presented !== undefined), (shown) =>
+    shown?.admitted ? { decision: shown } : heldOrOwed(gate, req, res, { presented, shown }),
+  );
+}
+
+async function heldOrOwed(
+  gate: PaymentGate,
+  req: Request,
+  res: Response,
+  { presented, shown }: Pick<AtPayment, 'presented' | 'shown'>,
+): Promise<Approach> {
   const isPaying = presented !== undefined;
-  const sales = gate.passes?.sales;
-  const shown = await sales?.admit(req, res, isPaying);
-  if (shown?.admitted) return { decision: shown };
-  if (sales === undefined) varyBy(res, gate.passes === undefined ? PAYMENT_VARY : PASS_VARY);
+  if (gate.passes?.sales === undefined) varyBy(res, gate.passes === undefined ? PAYMENT_VARY : PASS_VARY);
   exposeHeaders(res, EXPOSED_HEADERS);
   const standing = await gate.holders?.standing(req, res, isPaying);
   if (standing?.decision !== undefined) return standing;

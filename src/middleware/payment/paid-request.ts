@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { onHeaders } from '../../lib/http/write-head.js';
-import { whenKnown } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
@@ -14,7 +14,7 @@ import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { delivered, isClientGone, limitDelivery } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
-import { beforePayment } from './before-payment.js';
+import { type AtPayment, beforePayment } from './before-payment.js';
 import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim } from './decide-claim.js';
 import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
@@ -35,12 +35,13 @@ import { sendUsed } from './used-payment.js';
  * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
-export async function decidePayment(shop: PaymentGate, req: Request, res: Response): Promise<Decision> {
+export function decidePayment(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
   const { facilitator, page, baseUrl } = shop.options;
   showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
-  const approach = await beforePayment(shop, req, res);
-  if (approach.decision !== undefined) return approach.decision;
-  const { gate, presented, shown } = approach;
+  return whenKnown(beforePayment(shop, req, res), (approach) => approach.decision ?? decideOn(approach, req, res));
+}
+
+async function decideOn({ gate, presented, shown }: AtPayment, req: Request, res: Response): Promise<Decision> {
   const { options } = gate;
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {

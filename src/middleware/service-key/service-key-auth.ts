@@ -60,7 +60,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
         return {
           admitted: true,
           enter(next) {
-            tell(req, requestNames, 'serviceKey', shownOf(key));
+            tell(req, requestNames, 'serviceKey', () => shownOf(key));
             keepPrivate(res);
             next();
           },

@@ -83,7 +83,7 @@ async function read(
   const seen = 'wallet' in now ? now : ((await admittedBefore(req, parts, parts.name)) ?? now);
   if ('wallet' in seen) {
     const { wallet, note } = seen;
-    tell(req, parts.requestNames, 'wallet', wallet);
+    tell(req, parts.requestNames, 'wallet', () => wallet);
     if (note !== undefined) tellTier(req, parts.requestNames, tiers, note);
     noteAdmitted(req, parts, { gate: parts.name, wallet, ...defined({ note }) });
     return enterPrivately(res, next);

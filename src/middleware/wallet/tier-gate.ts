@@ -35,7 +35,7 @@ export function readStanding(
 /** Tells the handlers the tier with an id; nothing where there is none any more. */
 export function tellTier(req: Request, names: { readonly tier: string | false }, { levels }: Tiers, id: string): void {
   const tier = levels.find((level) => level.id === id);
-  if (tier !== undefined) tell(req, names, 'tier', tier);
+  if (tier !== undefined) tell(req, names, 'tier', () => tier);
 }
 
 /** A tier as it goes over the wire. */

@@ -170,7 +170,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
   }
 
   function tellOf(req: Request, wallet: ProvenWallet, note: string | undefined): void {
-    tell(req, parts.requestNames, 'wallet', wallet);
+    tell(req, parts.requestNames, 'wallet', () => wallet);
     if (note !== undefined) tellNote?.(req, note);
   }
 

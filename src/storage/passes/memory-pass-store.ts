@@ -95,7 +95,7 @@ class MemoryPassStore implements PassStore {
     return entry;
   }
 
-  async debit({ passId, requestId, amount, serial }: Debit): Promise<DebitResult> {
+  debit({ passId, requestId, amount, serial }: Debit): DebitResult {
     const entry = this.#byId.get(passId);
     if (entry?.left === undefined) return { ok: false, fault: 'unknown' };
     const key = `${passId} ${requestId}`;

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { EventRecord } from '../events/events.js';
 
 /** What a pass is good for: a count of requests, a time, or an amount of a token. */
@@ -115,8 +116,11 @@ export interface PassStore {
    * beginning on.
    */
   open(pass: NewPass, events?: readonly EventRecord[]): Promise<Pass>;
-  /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
-  debit(debit: Debit): Promise<DebitResult>;
+  /**
+   * Takes from the balance of a pass: all of the amount or nothing, and never what is not there. A store that need not wait for
+   * anything answers at once, and the request goes on in the same turn.
+   */
+  debit(debit: Debit): MaybePromise<DebitResult>;
   /**
    * Makes what a request has taken another amount, from 0 on, which stands for the whole of it however often that is asked for:
    * what is less is given back, whatever became of the pass, and what is more is taken as {@link debit} takes it, all or nothing.

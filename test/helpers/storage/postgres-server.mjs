@@ -84,7 +84,8 @@ lines.on('line', async (line) => {
   console.log('done');
 });
 lines.once('close', async () => {
-  await server.stop();
+  // What it leaves is thrown away.
+  if (server.process.exitCode === null && server.process.signalCode === null) await crash();
   await rm(folder, { recursive: true, force: true });
   process.exit(0);
 });

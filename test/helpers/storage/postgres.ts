@@ -1,30 +1,61 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 
-/** A real PostgreSQL server of a test's own. */
+/** Databases of a real PostgreSQL server. */
 export interface PostgresServer {
   /** Makes an empty database and answers its URL. */
   newDatabase(): Promise<string>;
   /** Runs one statement in a database, beside whatever is under test. */
   query(url: string, text: string): Promise<readonly object[]>;
+  /** Gives them back. */
+  stop(): Promise<void>;
+}
+
+/** A server of a test's own, which it may stop and break. */
+export interface OwnPostgres extends PostgresServer {
   /** Ends the server as a crash would. */
   crash(): Promise<void>;
   /** Starts it again after a crash, on the same port and data. */
   restart(): Promise<void>;
-  stop(): Promise<void>;
 }
 
-/** Starts a server on a free port; it ends with the test, whatever becomes of it. */
+/** Where the files of one worker find the server that they share: the start of one takes longer than most of them. */
+const SHARED = Symbol.for('tollhouse.test.postgres');
+
+/** Databases on the server of this process, which starts with the first of them; those of a test end with its `stop`. */
 export async function startPostgres(): Promise<PostgresServer> {
+  const starting: Promise<OwnPostgres> = Reflect.get(process, SHARED) ?? ownPostgres();
+  Reflect.set(process, SHARED, starting);
+  const { newDatabase, query } = await starting;
+  const urls: string[] = [];
+  return {
+    query,
+    async newDatabase() {
+      const url = await newDatabase();
+      urls.push(url);
+      return url;
+    },
+    async stop() {
+      for (const url of urls.splice(0)) {
+        await query(new URL('/postgres', url).href, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
+      }
+    },
+  };
+}
+
+/** Starts a server on a free port; it ends with this process at the latest. */
+export async function ownPostgres(): Promise<OwnPostgres> {
   const child = spawn(process.execPath, [join(__dirname, 'postgres-server.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const nextLine = linesOf(child);
   const base = `postgres://toll:house@127.0.0.1:${await nextLine()}`;
-  let databases = 0;
+  letGo(child);
 
   async function query(url: string, text: string): Promise<readonly object[]> {
     const client = new pg.Client({ connectionString: url });
@@ -46,9 +77,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     crash: () => command('crash'),
     restart: () => command('start'),
     newDatabase: async () => {
-      databases += 1;
-      await query(`${base}/postgres`, `create database test_${databases}`);
-      return `${base}/test_${databases}`;
+      const name = `test_${process.pid}_${randomUUID().slice(0, 8)}`;
+      await query(`${base}/postgres`, `create database ${name}`);
+      return `${base}/${name}`;
     },
     stop: async () => {
       const closed = once(child, 'close');
@@ -56,6 +87,12 @@ export async function startPostgres(): Promise<PostgresServer> {
       await closed;
     },
   };
+}
+
+/** Does not keep this process for the sake of a child, which ends with it. */
+function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const pipe of [child.stdin, child.stdout]) if (pipe instanceof Socket) pipe.unref();
 }
 
 /** The function that answers the next line which a process prints. */

@@ -3,11 +3,11 @@ import { startServer } from '../../../src/server/start-server.js';
 import { CALL_PRICE, connectGateway } from '../../helpers/fixtures/gateway-client.js';
 import { startReceiver } from '../../helpers/http/webhook-receiver.js';
 import { openTcpRelay } from '../../helpers/nodes/tcp-relay.js';
-import { startPostgres } from '../../helpers/storage/postgres.js';
+import { ownPostgres } from '../../helpers/storage/postgres.js';
 import { until } from '../../helpers/until.js';
 
 test('a call that was delivered while the database was away is booked when it is back, and is not served again', async () => {
-  const postgres = await startPostgres();
+  const postgres = await ownPostgres();
   const relay = await openTcpRelay(await postgres.newDatabase());
   const settings = { PORT: '0', DATABASE_URL: relay.url, RATE_LIMIT_SCALE: '1000', LOG_LEVEL: 'silent' };
   const server = await startServer(readConfiguration(settings));

@@ -57,7 +57,7 @@ holds<Same<Parameters<PassStore['open']>[0], NewPass>>();
 holds<Same<Parameters<PassStore['findFor']>[0], PassQuery>>();
 holds<Same<Parameters<PassStore['debit']>[0], Debit>>();
 
-const taken: Promise<DebitResult> = passes.debit({ passId: 'pass_1', requestId: 'req_1', amount: 1n });
+const taken: DebitResult | Promise<DebitResult> = passes.debit({ passId: 'pass_1', requestId: 'req_1', amount: 1n });
 const pass: Promise<Pass | undefined> = passes.find('pass_1');
 
 async function readClaims(): Promise<PassClaims | undefined> {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { Later } from '../../../../src/lib/http/later.js';
 import { putProperty } from '../../../../src/lib/http/request-property.js';
 import { headHook } from '../../../../src/lib/http/write-head.js';
 import { serveApp } from '../../../helpers/http/app-server.js';
@@ -8,7 +9,7 @@ import { serveApp } from '../../../helpers/http/app-server.js';
 /** What a request says of its property. */
 const propertyOf = (req: object, name: string): unknown => Reflect.get(req, name);
 const put = (name: string, value: string) => (req: IncomingMessage, _res: unknown, next: () => void) => {
-  putProperty(req, name, value);
+  putProperty(req, name, new Later(() => value));
   next();
 };
 
@@ -96,7 +97,7 @@ describe('a property that is put on a request', () => {
 
   test('is had by a request that is none of Express', async () => {
     const server = createServer((req, res) => {
-      putProperty(req, 'four', 'put');
+      putProperty(req, 'four', new Later(() => 'put'));
       res.end(String(propertyOf(req, 'four')));
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
