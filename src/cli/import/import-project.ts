@@ -99,16 +99,11 @@ function routesOf(
   own: Pick<PricesArgument, 'amount' | 'token'> | undefined,
 ): readonly RouteArgument[] {
   return neededRoutes(routes).map(({ method, path, price }): RouteArgument => {
-    switch (price.kind) {
-      case 'free':
-        return { method, path, free: true };
-      case 'price':
-        return { method, path, price: { amount: price.amount, token: price.token } };
-      case 'default':
-        if (own === undefined)
-          throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
-        return { method, path, price: { amount: own.amount, token: own.token } };
-    }
+    if (price.kind === 'free') return { method, path, free: true };
+    const asked = price.kind === 'price' ? price : own;
+    if (asked === undefined)
+      throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
+    return { method, path, price: { amount: asked.amount, token: asked.token } };
   });
 }
 

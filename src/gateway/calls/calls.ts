@@ -112,14 +112,7 @@ export function createCalls(parts: CallsParts): Calls {
         void spending.tell({ key: call.key, charge: chargeOf(paid), at: call.at });
       };
     },
-    async holdCredit({ project, key }) {
-      for (const { token, amount } of singlePrices(project.price)) {
-        const charge = { mint: token.mint, amount };
-        const hold = await credit.hold({ keyId: key.id, projectId: project.id, charge });
-        if (hold !== undefined) return { ...hold, token, amount };
-      }
-      return undefined;
-    },
+    holdCredit: (call) => holdPrice(credit, call),
     giveCreditBack: ({ id }) => credit.giveBack(id),
     async endedOnCredit(credited, end) {
       const { call, hold } = credited;
@@ -150,6 +143,16 @@ export function createCalls(parts: CallsParts): Calls {
       await written.catch(() => undefined);
     },
   };
+}
+
+/** Holds the price of a call in the first of its tokens in which its key has as much credit. */
+async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Call): Promise<PricedHold | undefined> {
+  for (const { token, amount } of singlePrices(project.price)) {
+    const charge = { mint: token.mint, amount };
+    const hold = await credit.hold({ keyId: key.id, projectId: project.id, charge });
+    if (hold !== undefined) return { ...hold, token, amount };
+  }
+  return undefined;
 }
 
 /** What writes a call with the event that tells of it. */
