@@ -1,8 +1,9 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
+import type { CallPrice } from '../../storage/projects/call-price.js';
 import { type ProjectRoute, routeName } from '../../storage/projects/project-routes.js';
-import type { CallPrice, ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
-import { pathReadings } from './path-readings.js';
+import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import { callPathReadings } from './path-readings.js';
 import { projectScope } from './project-scope.js';
 import { matchesRoute } from './route-pattern.js';
 
@@ -60,7 +61,7 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
 
 function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {
   const [path = ''] = rest.split('?', 1);
-  const readings = pathReadings(path);
+  const readings = callPathReadings(path);
   const found = new Set(readings?.map((it) => routes.find((route) => matchesRoute(route, method, it))));
   if (found.size !== 1) {
     throw ambiguous(
@@ -99,7 +100,7 @@ export function isWithinOwnPrice(
 }
 
 /** What passes cover that are bought with a call, and are of no group. */
-export function scopeOf(project: ProjectRecord, at: CallRoute): string {
+export function passScopeOf(project: ProjectRecord, at: CallRoute): string {
   const isOwn = at.route === undefined || isCovered(project.price, at.project.price);
   return projectScope(project.id, isOwn ? undefined : at.route);
 }

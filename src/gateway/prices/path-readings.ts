@@ -33,7 +33,7 @@ const HABITS: readonly ((path: string) => string)[] = [
  * @param path - as it was sent, without its query; each byte is a character
  * @returns undefined where there are too many to know them all
  */
-export function pathReadings(path: string): readonly string[] | undefined {
+export function callPathReadings(path: string): readonly string[] | undefined {
   if (path.length > MAX_PATH) return undefined;
   const readings = new Set([path]);
   for (const habit of HABITS) {

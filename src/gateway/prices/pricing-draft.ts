@@ -1,12 +1,7 @@
 import { formatAmount } from '../../protocol/money/money.js';
+import type { CallPrice, ProjectMoney, ProjectOffer } from '../../storage/projects/call-price.js';
 import type { FreeCallWindow, ProjectRoute } from '../../storage/projects/project-routes.js';
-import type {
-  CallPrice,
-  ChargedStatus,
-  ProjectMoney,
-  ProjectOffer,
-  ProjectPrice,
-} from '../../storage/projects/projects.js';
+import type { ChargedStatus, ProjectPrice } from '../../storage/projects/projects.js';
 
 /** What some calls are to cost. */
 export interface DraftPrice {

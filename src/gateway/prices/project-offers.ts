@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.js';
 import { readSoldPasses, type SoldPasses } from '../../middleware/terms/offers.js';
 import type { Offer, PassOption } from '../../middleware/terms/pass-option.js';
 import type { AtomicPrice } from '../../protocol/money/money.js';
-import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from '../../storage/projects/projects.js';
+import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from '../../storage/projects/call-price.js';
 
 /** A price of a project: of one call where it has no pass. */
 export type PriceOfCalls = Pick<ProjectOffer, 'amount' | 'token'> & { readonly pass?: ProjectPass };

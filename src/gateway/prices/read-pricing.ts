@@ -7,14 +7,8 @@ import { parseDecimal } from '../../protocol/money/money.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
-import {
-  type CallPrice,
-  MAX_PRICE_DECIMALS,
-  type ProjectMoney,
-  type ProjectOffer,
-  type ProjectPass,
-  type ProjectPrice,
-} from '../../storage/projects/projects.js';
+import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from '../../storage/projects/call-price.js';
+import { MAX_PRICE_DECIMALS, type ProjectPrice } from '../../storage/projects/projects.js';
 import { fieldFault } from './field-fault.js';
 import type { DraftMoney, DraftOffer, DraftPrice, DraftPricing } from './pricing-draft.js';
 import { callPrices, formerOffers, soldPasses } from './project-offers.js';
@@ -51,7 +45,7 @@ export async function readPricing(
   if (networkFrom(network) !== rules.network) {
     return wrong('/pricing/network', `must be "${rules.network}", the only one here`);
   }
-  const price = await readPrice(draft, '/pricing', rules, before);
+  const price = await readCallPrice(draft, '/pricing', rules, before);
   if (!price.ok) return price;
   const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
   return { ok: true, value: { ...price.value, network: rules.network, ...defined({ chargeOn: charged }) } };
@@ -62,7 +56,7 @@ export async function readPricing(
  * @param pointer - JSON pointer of the price
  * @param before - the price that is changed, see {@link readPricing}
  */
-export async function readPrice(
+export async function readCallPrice(
   draft: DraftPrice,
   pointer: string,
   rules: PriceRules,

@@ -4,7 +4,7 @@ import { type FreeCallRule, MAX_ROUTES, type ProjectRoute, routeName } from '../
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { fieldFault } from './field-fault.js';
 import type { DraftFreeCalls, DraftPrice, DraftPricing, DraftRoute } from './pricing-draft.js';
-import { type PriceRules, type Read, readPrice } from './read-pricing.js';
+import { type PriceRules, type Read, readCallPrice } from './read-pricing.js';
 import { methodFault, pathFault } from './route-pattern.js';
 
 /** Most free calls of a key in a window. */
@@ -52,7 +52,7 @@ async function readRoute(
     [pointer, saysOne({ price, free, deny }) ? undefined : 'must have one of price, free and deny'],
   ] as const;
   const faults = wrong.flatMap(([at, fault]) => (fault === undefined ? [] : [fieldFault(at, fault)]));
-  const priced = price && (await readPrice(withToken(price, token), `${pointer}/price`, rules, before));
+  const priced = price && (await readCallPrice(withToken(price, token), `${pointer}/price`, rules, before));
   if (priced?.ok === false) return faulty([...faults, ...priced.faults]);
   if (faults.length > 0) return faulty(faults);
   const denied = deny === true ? 404 : deny;

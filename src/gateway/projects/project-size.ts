@@ -1,5 +1,6 @@
 import { type Quotas, quotaReached } from '../../storage/owners/quotas.js';
-import type { CallPrice, ProjectOpenApi, ProjectSettings } from '../../storage/projects/projects.js';
+import type { CallPrice } from '../../storage/projects/call-price.js';
+import type { ProjectOpenApi, ProjectSettings } from '../../storage/projects/projects.js';
 import { callPrices } from '../prices/project-offers.js';
 
 /** What of a wallet's quotas is about projects. */

@@ -3,7 +3,7 @@ import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.j
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { type CallRoute, scopeOf } from '../../gateway/prices/call-route.js';
+import { type CallRoute, passScopeOf } from '../../gateway/prices/call-route.js';
 import { offersOf, soldPasses } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
@@ -63,7 +63,7 @@ export function createCallGates(parts: CallGatesParts): CallGates {
   const known = boundedCache<string, CallGate>({ max: MAX_GATES });
   return (project, at = { project, isFree: false }) => {
     const name = `${project.id} ${project.version} ${at.route ?? ''}`;
-    const gate = known.get(name) ?? createCallGate(parts, at, scopeOf(project, at));
+    const gate = known.get(name) ?? createCallGate(parts, at, passScopeOf(project, at));
     known.set(name, gate);
     return gate;
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A text that is not empty. */
-export const text = (max: number) =>
+export const filledText = (max: number) =>
   z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);
 
 /** Not `toLocaleString`, whose first call loads the tables of all languages. */

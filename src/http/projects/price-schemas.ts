@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { address, countSchema, networkId } from '../framework/fields.js';
-import { text, wholeNumber } from './field-kinds.js';
+import { filledText, wholeNumber } from './field-kinds.js';
 
 const MAX_CHARGED = 20;
 const MAX_PRICES = 8;
@@ -13,7 +13,7 @@ const chargedStatus = z.union(
 );
 
 const amount = z.union([z.string().min(1).max(64), z.number()], 'must be a decimal text such as "0.01"');
-const token = text(64).describe('Symbol such as `USDC`, or a mint.');
+const token = filledText(64).describe('Symbol such as `USDC`, or a mint.');
 
 const offer = z.strictObject(
   {
@@ -25,10 +25,12 @@ const offer = z.strictObject(
           uses: wholeNumber('a number of calls', 1, MAX_USES)
             .optional()
             .describe('The paid call is the first of them.'),
-          for: text(16).optional().describe('From the payment on: `15m`, `24h`, `30d`. Default: until it is used up.'),
+          for: filledText(16)
+            .optional()
+            .describe('From the payment on: `15m`, `24h`, `30d`. Default: until it is used up.'),
           credit: z.boolean('must be true or false').optional().describe('What is paid is a balance; with `cost`.'),
           cost: amount.optional().describe('Of credit: what a call takes, in whole tokens; never rounded.'),
-          group: text(64)
+          group: filledText(64)
             .optional()
             .describe('Covers all that you sell at this address under this name. Default: the calls of this project.'),
         },
@@ -66,7 +68,7 @@ export const priceFields = {
 export const pricing = z.strictObject(
   {
     ...priceFields,
-    network: text(64).optional().describe('Default, and the only one: the network that is served here.'),
+    network: filledText(64).optional().describe('Default, and the only one: the network that is served here.'),
     charge_on: z
       .array(chargedStatus, 'must be a list of statuses')
       .max(MAX_CHARGED, `must name at most ${MAX_CHARGED} statuses`)

@@ -1,8 +1,9 @@
 import { soldPasses } from '../../gateway/prices/project-offers.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
+import type { CallPrice, ProjectMoney, ProjectPass } from '../../storage/projects/call-price.js';
 import type { ProjectRoute } from '../../storage/projects/project-routes.js';
-import type { CallPrice, ProjectMoney, ProjectPass, ProjectPrice } from '../../storage/projects/projects.js';
+import type { ProjectPrice } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type { callPriceResponse, priceResponse } from './price-schemas.js';
 import type { routeResponse } from './route-schemas.js';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { FREE_CALL_WINDOWS, MAX_ROUTES } from '../../storage/projects/project-routes.js';
 import { countSchema } from '../framework/fields.js';
-import { text, wholeNumber } from './field-kinds.js';
+import { filledText, wholeNumber } from './field-kinds.js';
 import { callPriceResponse, priceFields } from './price-schemas.js';
 
 const MAX_FREE_CALLS = 1_000_000;
 
 const route = z.strictObject(
   {
-    method: text(20).optional().describe('In capitals; `GET` stands for `HEAD` as well. Default: every method.'),
-    path: text(500).describe('Below `/v1/<slug>`: `*` is any one segment, `**` at the end any rest, also none.'),
+    method: filledText(20).optional().describe('In capitals; `GET` stands for `HEAD` as well. Default: every method.'),
+    path: filledText(500).describe('Below `/v1/<slug>`: `*` is any one segment, `**` at the end any rest, also none.'),
     price: z
       .strictObject(priceFields, 'must be {amount, token?, prices?, offers?}')
       .optional()

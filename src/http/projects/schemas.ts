@@ -5,7 +5,7 @@ import { jsonFault } from '../../protocol/wire/json.js';
 import { address, countSchema } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
-import { text, wholeNumber } from './field-kinds.js';
+import { filledText, wholeNumber } from './field-kinds.js';
 import { priceResponse, pricing } from './price-schemas.js';
 import { freeCalls, freeCallsResponse, routeResponse, routes } from './route-schemas.js';
 
@@ -33,7 +33,7 @@ const MAX_CONCURRENT = 1_000;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 const line = (max: number) =>
-  text(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
+  filledText(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
 const isShort = (max: number) => (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= max;
 /** What follows writes the value as JSON, which it must be fit for. */
 const FIT = { error: 'is nested too deeply, has too many values or a key __proto__', abort: true };
@@ -42,7 +42,7 @@ const object = z.record(z.string(), z.unknown(), 'must be an object').refine(isF
 
 const upstream = z.strictObject(
   {
-    url: text(2_048).describe('https only; path and query of each call are appended to it.'),
+    url: filledText(2_048).describe('https only; path and query of each call are appended to it.'),
     timeout_ms: wholeNumber('a number of milliseconds', 100, MAX_TIMEOUT_MS).optional().describe('Default 30,000.'),
   },
   'must be {url, timeout_ms?}',
@@ -50,7 +50,7 @@ const upstream = z.strictObject(
 
 const wantedShare = z.strictObject(
   {
-    recipient: text(64).describe('Wallet that receives.'),
+    recipient: filledText(64).describe('Wallet that receives.'),
     bps: wholeNumber('a whole number of basis points', 1, 10_000).describe('All shares sum to 10,000.'),
     label: line(64).optional(),
   },
@@ -96,7 +96,7 @@ export const projectBody = z.strictObject(
       .regex(SLUG, 'must be 3 to 40 letters a–z, digits and "-", with neither first nor last a "-"')
       .describe('Name in `/v1/<slug>`; it cannot be changed.'),
     name: line(80),
-    description: text(1_000)
+    description: filledText(1_000)
       .refine((it) => !it.includes('\0'), 'must be a text')
       .optional(),
     upstream,
@@ -115,13 +115,13 @@ export const projectBody = z.strictObject(
           '`allowed`; for everybody else it is not there.',
       ),
     allowed: z
-      .array(text(64), 'must be a list of wallets and ids of service keys')
+      .array(filledText(64), 'must be a list of wallets and ids of service keys')
       .max(MAX_ALLOWED, `must have at most ${MAX_ALLOWED} entries`)
       .optional()
       .describe('Wallets, all of whose keys, and ids of service keys that may call it while it is private.'),
     tags: z.array(tag, 'must be a list of texts').max(MAX_TAGS, `must have at most ${MAX_TAGS} tags`).optional(),
     metadata: z
-      .record(text(64), z.string().max(500), 'must be an object of texts')
+      .record(filledText(64), z.string().max(500), 'must be an object of texts')
       .refine(isShort(MAX_METADATA_BYTES), `must have at most ${MAX_METADATA_BYTES} bytes as JSON`)
       .optional()
       .describe('Whatever you want to find again; never interpreted.'),

@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.js';
+import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from './call-price.js';
 import type { ProjectRoute } from './project-routes.js';
-import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from './projects.js';
 
 /** A price as JSON: amounts as digits. */
 export interface KeptPrice extends KeptMoney {

@@ -1,4 +1,4 @@
-import type { CallPrice } from './projects.js';
+import type { CallPrice } from './call-price.js';
 
 /** Calls that a project treats in their own way: exactly one of `price`, `free` and `deny`. */
 export interface ProjectRoute {

@@ -1,7 +1,7 @@
 import express from 'express';
 import fc from 'fast-check';
 import { callRoute } from '../../../src/gateway/prices/call-route.js';
-import { pathReadings } from '../../../src/gateway/prices/path-readings.js';
+import { callPathReadings } from '../../../src/gateway/prices/path-readings.js';
 import { matchesRoute } from '../../../src/gateway/prices/route-pattern.js';
 import { upstreamTarget } from '../../../src/gateway/proxy/upstream-target.js';
 import { newProject } from '../../contracts/project-samples.js';
@@ -160,7 +160,7 @@ test.each([
 });
 
 test('a plain path has one reading', () => {
-  expect(pathReadings('/some/plain-path/1.0/x_y')).toEqual(['/some/plain-path/1.0/x_y']);
+  expect(callPathReadings('/some/plain-path/1.0/x_y')).toEqual(['/some/plain-path/1.0/x_y']);
 });
 
 test('a route is not matched by an empty segment', () => {
