@@ -5,6 +5,7 @@ const MAX_READINGS = 64;
 
 const ENCODED = /%[\da-f]{2}/i;
 const ALL_ENCODED = new RegExp(ENCODED, 'gi');
+const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 const SEPARATORS = /%(?:2f|5c)/i;
 
 const decoded = (path: string): string =>
@@ -12,7 +13,7 @@ const decoded = (path: string): string =>
 
 /**
  * What servers do to a path before they look for what it names; each does some of it, in this order. Dot segments are not among
- * it: the gateway passes on none.
+ * it: a path with one has no reading, as the gateway passes on none.
  */
 const HABITS: readonly ((path: string) => string)[] = [
   (path) => path.replace(ALL_ENCODED, (it) => (SEPARATORS.test(it) ? it : decoded(it))),
@@ -31,7 +32,7 @@ const HABITS: readonly ((path: string) => string)[] = [
  * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes, cut off
  * parameters, or do not tell capitals from small letters. One that says the same to all of them has a single reading.
  * @param path - as it was sent, without its query; each byte is a character
- * @returns undefined where there are too many to know them all
+ * @returns undefined where there are too many to know them all, or one leads out of its place by dots
  */
 export function callPathReadings(path: string): readonly string[] | undefined {
   if (path.length > MAX_PATH) return undefined;
@@ -40,5 +41,6 @@ export function callPathReadings(path: string): readonly string[] | undefined {
     for (const it of [...readings]) readings.add(habit(it));
     if (readings.size > MAX_READINGS) return undefined;
   }
-  return ENCODED.test(decoded(decoded(path))) ? undefined : [...readings];
+  const all = [...readings];
+  return ENCODED.test(decoded(decoded(path))) || all.some((it) => DOTS.test(it)) ? undefined : all;
 }
