@@ -7,8 +7,6 @@ import { createServiceKeys, type ServiceKeys } from '../identity/service-keys/se
 import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
 import { modeOf } from '../protocol/networks/networks.js';
-import { moneyOf } from '../protocol/networks/tokens.js';
-import type { Token } from '../protocol/types.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
 import type { Quotas } from '../storage/owners/quotas.js';
@@ -25,7 +23,7 @@ import { operatorsOption, ownersOption } from './owners/owners-options.js';
 import { quotasOption } from './owners/quotas-option.js';
 import { createStrangers, type Strangers } from './owners/strangers.js';
 import { createNetworkPayouts } from './payouts/network-payouts.js';
-import type { PriceRules } from './prices/read-pricing.js';
+import { priceRules } from './prices/price-tokens.js';
 import { checkProjects } from './projects/checked-projects.js';
 import { createMarketplace } from './projects/marketplace.js';
 import { createProjects } from './projects/projects.js';
@@ -241,19 +239,6 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   };
 }
 
-/** In what projects may be paid. */
-function priceRules({ first, all, named }: Parts['networks']): PriceRules {
-  return {
-    findToken: (text, on) => findPriceToken(named(on), text),
-    tokenFault(text, on) {
-      const facilitator = named(on);
-      return facilitator.tokenFault(priceMint(facilitator, text));
-    },
-    network: first.network,
-    networks: all.map((it) => it.network),
-  };
-}
-
 /** Service keys: live ones by default where there is mainnet, and no others where there is nothing else. */
 function keysOf({ networks, stores, strangers, now }: Parts, counters: Counters, scale: number): ServiceKeys {
   const { quotas, suspensions } = strangers;
@@ -264,16 +249,6 @@ function keysOf({ networks, stores, strangers, now }: Parts, counters: Counters,
   const keyQuota = async (owner: string) => (await quotas(owner)).keys;
   const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
   return checkKeys(createServiceKeys({ ...holders, store: stores.keys, counters, tokens, ...kinds, scale, now }));
-}
-
-/** x402 moves tokens only: SOL is wrapped SOL in a price, and native SOL where a payment is created for it. */
-async function findPriceToken(facilitator: EmbeddedFacilitator, text: string): Promise<Token | undefined> {
-  const token = await facilitator.findToken(priceMint(facilitator, text));
-  return token?.mint === token?.program ? undefined : token;
-}
-
-function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
-  return tokens.find(({ symbol, mint }) => mint === moneyOf(text) || symbol === text.toUpperCase())?.mint ?? text;
 }
 
 /** Webhooks and the event stream. */
