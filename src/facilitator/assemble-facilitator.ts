@@ -8,6 +8,7 @@ import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
 import { createMemoryPassStore } from '../storage/passes/memory-pass-store.js';
 import type { PassStore } from '../storage/passes/pass-store.js';
 import type { Storage } from '../storage/storage.js';
+import { loadTracing } from '../telemetry/trace.js';
 import type { SettlementBackend } from './backend/backend.js';
 import type { PaymentEventBus } from './events/events.js';
 import { tellPassEnds } from './events/pass-ends.js';
@@ -52,6 +53,7 @@ export interface FacilitatorParts {
 /** Puts a facilitator together: the payment service over a ledger and a backend, and the ways to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, storage, idempotency, ledger, passes, events, holdings, health, checkSetup } = parts;
+  loadTracing();
   const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now: parts.now });
   const backend = followFailures(parts.backend, setup);
   const core = {

@@ -1,4 +1,4 @@
-const BASE = ['errors', 'lib'];
+const BASE = ['errors', 'lib', 'telemetry'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
@@ -19,6 +19,7 @@ const SERVER = ['http', 'sandbox', ...ROUTES];
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   lib: ['package.json', 'errors'],
+  telemetry: ['errors', 'lib'],
   protocol: BASE,
   solana: ['protocol', ...BASE],
   storage: ['protocol', ...BASE],
@@ -97,6 +98,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   identity: ['lock-out', 'sign-in-options', 'store-warning', 'types', 'service-keys/', 'sign-in/', 'tokens/'],
   middleware: [
     'gate/',
+    'tracing/',
     'response/',
     'terms/',
     'idempotency/',
@@ -184,6 +186,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['server'],
   helmet: ['server'],
   'prom-client': ['http'],
+  '@opentelemetry/': ['telemetry'],
 };
 
 /** What features of the service, the other sub-rooms of `http`, may import there beside their own. */

@@ -4,6 +4,7 @@ import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { guardProof, guardsOnFeePayer } from '../../solana/rules/guards.js';
 import { explainFault } from '../../solana/rules/simulation.js';
+import { inSpan } from '../../telemetry/trace.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import { online, payerFault } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
@@ -41,7 +42,10 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     if (mintFault !== undefined) return { ok: false, refusal: { reason: mintFault, message: REASONS[mintFault] } };
     const look = parts.flight.nextLook();
     const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
-    const simulation = await online(parts.rpc.simulateTransaction(transaction.bytes, asked));
+    const about = { 'tollhouse.payment.id': transaction.messageHash };
+    const simulation = await inSpan('tollhouse.simulate', about, () =>
+      online(parts.rpc.simulateTransaction(transaction.bytes, asked)),
+    );
     const { err, slot } = simulation;
     if (err !== null) {
       return { ok: false, refusal: payerFault(await online(explainFault(err, inspected, parts.rpc))) };

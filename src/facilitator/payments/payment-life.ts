@@ -9,6 +9,7 @@ import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
 import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { openBoughtPass } from './bought-pass.js';
+import { claimInSpan } from './claim-span.js';
 import type { Leases } from './leases.js';
 import { isFromBackup } from './lost-period.js';
 import { lostToThisProcess } from './lost-to-this-process.js';
@@ -49,7 +50,7 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const claimed = (await lostToThisProcess(parts, request)) ?? (await ledger.claim(request));
+  const claimed = (await lostToThisProcess(parts, request)) ?? (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { randomHex } from '../../lib/ids.js';
+import { traceHeaders } from '../../telemetry/trace.js';
 import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
 
 /** Who calls, as the one that stands before us knows it. */
@@ -84,8 +85,13 @@ function callerFields({ socket, headers }: IncomingMessage, caller: Caller): Rec
   };
 }
 
-/** The caller's trace goes on; without one, or with a broken one, a new one begins (W3C Trace Context). */
+/**
+ * The caller's trace goes on; without one, or with a broken one, a new one begins (W3C Trace Context). Where this process is traced
+ * as well it goes on by way of this process's own span.
+ */
 function traceFields({ headers }: IncomingMessage): Record<string, string | undefined> {
+  const own = traceHeaders();
+  if (own['traceparent'] !== undefined) return own;
   const { traceparent, tracestate } = headers;
   if (typeof traceparent !== 'string' || !TRACE_PARENT.test(traceparent)) {
     return { traceparent: `00-${randomHex(16)}-${randomHex(8)}-01` };

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { TollhouseError } from '../../errors/errors.js';
 import { receivedBody } from '../../lib/http/received-body.js';
 import { newId } from '../../lib/ids.js';
+import { inSpan, type SpanAttributes, type TraceSpan, untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
@@ -185,7 +186,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
       const exchange = new Exchange(res, { ...rules, headTimeoutMs });
       const body =
         start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
-      agent.dispatch({ ...sent, method: methodOf(req), headers, body }, exchange);
+      untraced(() => agent.dispatch({ ...sent, method: methodOf(req), headers, body }, exchange));
       try {
         return await exchange.ended;
       } finally {
@@ -200,7 +201,15 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   return {
     async forward(req, res, call) {
       try {
-        const { end, durationMs } = await attempt(req, res, call);
+        const { end, durationMs } = await inSpan(
+          methodOf(req),
+          {},
+          (span) => {
+            span?.set(aboutUpstream(req, call));
+            return attempt(req, res, call).then((it) => tellEnd(span, it));
+          },
+          { kind: 'client' },
+        );
         if (end.delivered) return { ...end, durationMs };
         return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
@@ -248,6 +257,25 @@ function failure(reason: ForwardFailure): Attempt {
 function isRepeatable(req: IncomingMessage, start: BodyStart): boolean {
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   return isRead && start.kind === 'whole' && start.bytes.length === 0;
+}
+
+/** By OpenTelemetry's conventions; without the path, which may hold a key of the API that is sold. */
+function aboutUpstream(req: IncomingMessage, { url }: ForwardOptions): SpanAttributes {
+  const { hostname, port, protocol } = new URL(url);
+  const standard = protocol === 'https:' ? 443 : 80;
+  return {
+    'http.request.method': methodOf(req),
+    'server.address': hostname,
+    'server.port': port === '' ? standard : Number(port),
+  };
+}
+
+function tellEnd(span: TraceSpan | undefined, attempt: Attempt): Attempt {
+  const { end } = attempt;
+  span?.set({ 'http.response.status_code': end.status });
+  if (!end.delivered) span?.failed(end.reason);
+  else if (end.status >= 400) span?.failed(String(end.status));
+  return attempt;
 }
 
 /** Codings other than `chunked` are undone by nobody here. */

@@ -24,8 +24,10 @@ import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { refused } from '../../middleware/payment/payment-responses.js';
 import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
+import { beginRequestSpan } from '../../middleware/tracing/request-span.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import type { TraceSpan } from '../../telemetry/trace.js';
 import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import type { ServeFree } from './serve-free.js';
@@ -58,8 +60,15 @@ const NOT_CONFIRMED = {
  * on at all, budget, payment, the project's limits, upstream.
  */
 export async function handleCall(parts: CallParts, req: Request, res: Response, slug: string): Promise<void> {
+  const span = beginRequestSpan('tollhouse.call', req, res);
+  if (span === undefined) return handle(parts, req, res, slug);
+  return span.within(() => handle(parts, req, res, slug, span));
+}
+
+async function handle(parts: CallParts, req: Request, res: Response, slug: string, span?: TraceSpan): Promise<void> {
   const { keys, calls, suspensions, now } = parts.gateway;
   const project = await findVisible(parts.gateway, req, slug);
+  span?.set({ 'tollhouse.project.id': project.id, 'tollhouse.project.slug': project.slug });
   const at = now();
   try {
     await suspensions.refuseProject(project);

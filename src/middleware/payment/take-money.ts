@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { Settlement } from '../../protocol/types.js';
+import { inSpan } from '../../telemetry/trace.js';
 import { sendError } from '../gate/respond.js';
 import { tellFailure, tellSettled } from './gate-hooks.js';
 import type { PaidRequest } from './payment-gate.js';
@@ -15,7 +16,7 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  */
 export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
   const { req, res, claim, gate, identified } = paid;
-  const settlement = await claim.settle().catch(async (error: unknown) => {
+  const settlement = await settleInSpan(claim).catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
     // Once money may have moved under an identifier, no other payment goes under it.
     if (UNCHARGED.has(error.code)) await identified.giveBack();
@@ -31,4 +32,12 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
     send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(paid) : paid.challenge(cause)));
   }
   return settlement;
+}
+
+function settleInSpan(claim: PaidRequest['claim']): Promise<Settlement> {
+  return inSpan('tollhouse.settle', {}, async (span) => {
+    const settlement = await claim.settle();
+    span?.set({ 'tollhouse.settlement.status': settlement.status });
+    return settlement;
+  });
 }

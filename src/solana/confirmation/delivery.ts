@@ -1,3 +1,4 @@
+import { inSpan } from '../../telemetry/trace.js';
 import { RpcError, type SolanaRpc } from '../rpc/rpc.js';
 import { readSendFailure } from '../rpc/send-failure.js';
 import type { Delivery, Landing, TransactionDelivery } from './confirmation.js';
@@ -50,7 +51,7 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
 
   async function sendFirst(waiting: PendingConfirmation, { transaction, preflight }: Delivery): Promise<void> {
     try {
-      await send(transaction, !preflight);
+      await inSpan('tollhouse.send', {}, () => send(transaction, !preflight));
       waiting.taken = true;
       waiting.nextSendAt = now() + timing.rebroadcastMs;
       waiting.sent();
@@ -85,11 +86,11 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
       assertOpen();
       const waiting = loop.add({ ...delivery, sentBefore: false }, now() + timing.pollMs);
       void sendFirst(waiting, delivery);
-      return waiting.landing;
+      return confirm(waiting);
     },
     async watch(wanted) {
       assertOpen();
-      return loop.add({ ...wanted, sentBefore: true }, now()).landing;
+      return confirm(loop.add({ ...wanted, sentBefore: true }, now()));
     },
     async close() {
       closed = true;
@@ -97,4 +98,12 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
       await push?.close();
     },
   };
+}
+
+function confirm({ landing }: PendingConfirmation): Promise<Landing> {
+  return inSpan('tollhouse.confirm', {}, async (span) => {
+    const landed = await landing;
+    span?.set({ 'tollhouse.landing': landed.status });
+    return landed;
+  });
 }
