@@ -2,6 +2,7 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
+import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, createApiCaller } from './framework/api-caller.js';
@@ -57,7 +58,11 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(KEYS_OPERATIONS, { keys, now }),
       guarded(PROJECTS_OPERATIONS, { projects, suspensions, baseUrl }),
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
-      guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
+      guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, now }),
+      guarded(CALL_LIST_OPERATIONS, {
+        ...{ analytics, ownedProject, describeToken, baseUrl },
+        findProject: gateway.findProject,
+      }),
       guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
       guarded(PASSES_OPERATIONS, { passes: facilitator.passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),

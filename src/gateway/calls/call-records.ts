@@ -7,6 +7,7 @@ import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
+import { routeLabel } from './route-label.js';
 
 /** A call whose money has landed. */
 export interface PaidCall {
@@ -50,6 +51,8 @@ export interface CallEnd {
   readonly reason?: string | undefined;
   /** From when it was called until the end, in milliseconds. */
   readonly durationMs: number;
+  /** From when it was called until the head of its response came; missing where none came. */
+  readonly upstreamMs?: number | undefined;
 }
 
 /** The same, and whether it is charged. */
@@ -60,8 +63,8 @@ export type ShownCall = Pick<PaidCall, 'call' | 'paidIn'>;
 
 /** What is written of a call, but for what has paid for it. */
 export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
-  const { id, project, key, at, method } = call;
-  const { status, reason, durationMs } = end;
+  const { id, project, key, at, method, passedOnAfterMs: gatewayMs } = call;
+  const { status, reason, durationMs, upstreamMs } = end;
   return {
     id,
     projectId: project.id,
@@ -70,8 +73,9 @@ export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId
     method,
     outcome: reason === undefined ? 'succeeded' : 'failed',
     durationMs: Math.round(durationMs),
+    route: routeLabel(call),
     requestId,
-    ...defined({ status, reason }),
+    ...defined({ status, reason, upstreamMs, gatewayMs }),
   };
 }
 

@@ -26,14 +26,17 @@ export interface Call {
   mayBePaid: boolean;
   /** Whether it is in the books, with what was held back. */
   isBooked: boolean;
+  /** When it came in by a clock that only rises, and how much later it was passed on; milliseconds. */
+  readonly begunAt: number;
+  passedOnAfterMs?: number | undefined;
 }
 
 const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
 
 /** A call that has just come in. */
-export function newCall(seen: Omit<Call, 'id' | 'held' | 'leave' | 'mayBePaid' | 'isBooked'>): Call {
-  return { id: newId('call'), ...seen, mayBePaid: false, isBooked: false };
+export function newCall(seen: Omit<Call, 'id' | 'held' | 'leave' | 'mayBePaid' | 'isBooked' | 'begunAt'>): Call {
+  return { id: newId('call'), ...seen, mayBePaid: false, isBooked: false, begunAt: performance.now() };
 }
 
 /**

@@ -23,6 +23,7 @@ import { compensation } from './0022-compensation.js';
 import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import { passEvents } from './0025-pass-events.js';
+import { buyers } from './0030-buyers.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -55,4 +56,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0023-project-passes', projectPasses],
   ['0024-renewals', renewals],
   ['0025-pass-events', passEvents],
+  ['0030-buyers', buyers],
 ];
