@@ -130,6 +130,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       now,
     }),
     proxy,
+    receipts: stores.receipts,
     now,
     start() {
       worker.start();

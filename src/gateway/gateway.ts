@@ -1,4 +1,5 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
+import type { ReceiptReader } from '../storage/books/receipt-reader.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
@@ -24,6 +25,8 @@ export interface Gateway {
   readonly marketplace: Marketplace;
   readonly analytics: Analytics;
   readonly spendingReports: SpendingReports;
+  /** Payments beside what they have bought. */
+  readonly receipts: ReceiptReader;
   readonly webhooks: Webhooks;
   /** What operators see and do. */
   readonly operator: Operator;

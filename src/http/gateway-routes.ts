@@ -12,6 +12,7 @@ import { createRoutes, type Routes } from './framework/routes.js';
 import type { ShellFor } from './framework/service-pages.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
 import { OPERATOR_OPERATIONS } from './operator/operations.js';
+import { OWN_RECEIPT_OPERATIONS } from './payments/own-receipt.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
 import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
 import { PROJECTS_OPERATIONS } from './projects/operations.js';
@@ -63,7 +64,11 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
         ...{ analytics, ownedProject, describeToken, baseUrl },
         findProject: gateway.findProject,
       }),
-      guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
+      guarded(SPENDING_OPERATIONS, { report: spendingReports, baseUrl, now }),
+      guarded(OWN_RECEIPT_OPERATIONS, {
+        ...{ receipts: gateway.receipts, describeToken, facilitator, baseUrl, explorerUrl, shellFor },
+        findProject: gateway.findProject,
+      }),
       guarded(PASSES_OPERATIONS, { passes: facilitator.passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),

@@ -37,7 +37,12 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         await book.finish(failed);
         await book.finish(bare);
         const [second, first] = await book.calls({ projectId: 'prj_weather', limit: 10 });
-        const shown = ({ caller, ...call }: CallRecord) => ({ ...call, seq: expect.any(BigInt), keyId: caller?.keyId, buyer: caller?.owner });
+        const shown = ({ caller, ...call }: CallRecord) => ({
+          ...call,
+          seq: expect.any(BigInt),
+          keyId: caller?.keyId,
+          buyer: caller?.owner,
+        });
 
         expect([first, second]).toEqual([shown(paid), shown(failed)]);
         expect(first!.seq < second!.seq).toBe(true);
@@ -80,7 +85,11 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect(await hours()).toMatchObject([
           { calls: 3, paid: 1, passUses: 2, passesSold: 1, revenue: new Map([[USDC, 10_000n]]) },
         ]);
-        expect((await book.calls({ projectId: 'prj_weather', limit: 10 })).map((it) => it.pass)).toEqual([{ ...pass, uses: 0 }, pass, pass]);
+        expect((await book.calls({ projectId: 'prj_weather', limit: 10 })).map((it) => it.pass)).toEqual([
+          { ...pass, uses: 0 },
+          pass,
+          pass,
+        ]);
       });
 
       test('writes nothing when the lease of the payment was lost', async () => {
@@ -90,7 +99,11 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         const options = { payment, reservationId: reservation.id, events: [event()] };
 
         expect(await book.finish(newCall(), options)).toBe(false);
-        expect([await book.calls({ projectId: 'prj_weather', limit: 10 }), await hours(), await fixture.eventIds()]).toEqual([[], [], []]);
+        expect([
+          await book.calls({ projectId: 'prj_weather', limit: 10 }),
+          await hours(),
+          await fixture.eventIds(),
+        ]).toEqual([[], [], []]);
         expect(await usedOf()).toEqual([[USDC, 'total', 0n]]);
         expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
       });

@@ -163,6 +163,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'pay/',
     'report-error',
     'seller/',
+    'buyer/',
     'books/',
   ],
 };

@@ -105,8 +105,8 @@ function passOf(id: string | undefined, { charged }: Pick<ChargedEnd, 'charged'>
   return id === undefined ? undefined : { id, uses: charged ? 1 : 0 };
 }
 
-/** The event that tells of a call. */
-export function callEvent({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number): EventRecord {
+/** The events that tell of a call: its seller, and the owner of its key, where that is somebody else. */
+export function callEvents({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number) {
   const { id, method, status, outcome, reason, charge, credit, pass, payer, paymentId, signature, durationMs } = record;
   const paid = charge && {
     amount: formatAmount(charge.amount, paidIn.decimals),
@@ -126,7 +126,9 @@ export function callEvent({ call: { project, key }, paidIn }: ShownCall, record:
     request_id: record.requestId,
   };
   const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
-  return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
+  const told = (owner: string, more: EventRecord['data'] = {}) =>
+    newEvent({ type, owner, projectId: project.id, data: { ...data, ...more } }, at);
+  return [told(project.owner), ...(key.owner === project.owner ? [] : [told(key.owner, { told_to: 'buyer' })])];
 }
 
 function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {

@@ -1,9 +1,11 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import { requireAllowedProject } from '../calls/call.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import { isVisibleTo, type KeyHand } from './visibility.js';
 
@@ -43,13 +45,13 @@ const NO_SINGLE_CALLS =
 /**
  * What a call of a project costs, and who is paid: its price and its split. What was asked for beside that must be the same.
  * @param key - the service key that was shown, if one was
- * @throws TollhouseError `project_not_found`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`,
+ * @throws TollhouseError `project_not_found`, `key_project_not_allowed`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`,
  * `invalid_amount` or `invalid_split`
  */
 export async function sellerParts(
   { findProject, suspensions }: SoldBy,
   asked: SoldPayment,
-  key: KeyHand | undefined,
+  key: (KeyHand & Pick<ServiceKey, 'allowedProjects'>) | undefined,
 ): Promise<SellerParts> {
   const project = await findProject(asked.project);
   if (project === undefined || !isVisibleTo(project, key)) {
@@ -57,6 +59,7 @@ export async function sellerParts(
       param: 'project',
     });
   }
+  if (key !== undefined) requireAllowedProject(key, project);
   await suspensions.refuseProject(project);
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });

@@ -21,9 +21,7 @@ const filters = {
     .enum(['succeeded', 'failed'], 'must be succeeded or failed')
     .optional()
     .describe('How they ended. What was refused before it was passed on is counted, and in no list.'),
-  route: text(MAX_ROUTE)
-    .optional()
-    .describe('As `route` of a call, such as `GET /weather/*`.'),
+  route: text(MAX_ROUTE).optional().describe('As `route` of a call, such as `GET /weather/*`.'),
   format: z
     .enum(['json', 'csv'], 'must be json or csv')
     .optional()

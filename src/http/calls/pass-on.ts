@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
+import { keyFields } from '../../gateway/calls/key-fields.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
 import type { GatewayPayment } from '../../gateway/proxy/gateway-signature.js';
@@ -102,7 +103,7 @@ function answered(status: number): Pick<CallEnd, 'status' | 'reason'> {
 
 function forward(
   gateway: Gateway,
-  { project, publicPath, rest }: Call,
+  { project, key, publicPath, rest }: Call,
   { req, res, payment }: PassedCall,
   hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeCut'>,
 ) {
@@ -115,6 +116,7 @@ function forward(
     maxBodyBytes: limits.maxBodyBytes,
     secrets: signingSecrets(project, gateway.now()),
     requestId: requestIdOf(res),
+    headers: keyFields(key),
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
     payment,
     ...hooks,
