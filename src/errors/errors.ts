@@ -14,6 +14,7 @@ export interface ErrorEntry {
  */
 export const ERRORS = {
   bad_option: { status: 500, title: 'An option is wrong', retryable: false },
+  backup_failed: { status: 500, title: 'The backup could not be made or restored', retryable: false },
   missing_dependency: { status: 500, title: 'An optional package is not installed', retryable: false },
   invalid_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
   invalid_request: { status: 400, title: 'The request is not valid', retryable: false },
@@ -62,6 +63,10 @@ export const ERRORS = {
   not_found: { status: 404, title: 'There is nothing at this address', retryable: false },
   project_suspended: { status: 503, title: 'The operator has suspended the project', retryable: true },
   project_paused: { status: 503, title: 'The project is paused', retryable: true },
+  project_upstream_down: { status: 503, title: 'The upstream of the project is down', retryable: true },
+  secrets_key_missing: { status: 501, title: 'This server can keep no secrets of upstreams', retryable: false },
+  secrets_key_unknown: { status: 503, title: 'The secrets of the upstream cannot be opened', retryable: true },
+  upgrade_not_supported: { status: 501, title: 'WebSockets are not passed on', retryable: false },
   project_not_found: { status: 404, title: 'There is no such project', retryable: false },
   slug_taken: { status: 409, title: 'The slug is taken', retryable: false },
   precondition_failed: { status: 412, title: 'It was changed since you read it', retryable: false },

@@ -15,6 +15,7 @@ import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
+import { x402Client } from './payments/x402-client.js';
 import { startFreeing } from './recovery/interrupted.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
@@ -22,7 +23,6 @@ import { type PaymentNeed, readTarget } from './setup/setup-target.js';
 import { createSetupWatch } from './setup/setup-watch.js';
 import { followFailures } from './setup-check/follow-failures.js';
 import type { Facilitator } from './types.js';
-import { x402Client } from './x402-client.js';
 
 /** What a facilitator is made of, whoever settles for it. */
 export interface FacilitatorParts {
@@ -139,7 +139,8 @@ export function booksOrMemory(
   where: string,
   { network, storage, ledger = storage?.ledger ?? sharedMemory(where, network) }: GivenBooks,
 ): PaymentBooks {
-  if (ledger.remembersSince !== undefined && process.env.NODE_ENV === 'production' && !warned) {
+  const isInMemory = ledger.remembersSince !== undefined && ledger.remembersUntil === undefined;
+  if (isInMemory && process.env.NODE_ENV === 'production' && !warned) {
     warned = true;
     process.emitWarning(
       'payments are remembered in this process only; with several processes, or to keep them over a restart, give ' +

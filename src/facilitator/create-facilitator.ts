@@ -24,6 +24,7 @@ import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './e
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHoldingsReader } from './holdings/holdings.js';
 import { createLeases } from './payments/leases.js';
+import { memoryOf } from './payments/lost-period.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
@@ -104,7 +105,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     feePayers,
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
-    remembersSince: books.ledger.remembersSince,
+    ...memoryOf(books.ledger),
   };
   const leases = createLeases(books.ledger, resolved.leaseMs);
   const service = { ...books, backend: createChainBackend(chain), leases, events, now, onFault: resolved.onFault };

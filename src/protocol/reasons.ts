@@ -82,6 +82,8 @@ export const REASONS = {
   invalid_proof_too_old: 'The payment landed more than ten minutes ago; pay again.',
   invalid_proof_before_start:
     'The payment landed before this server started, which forgets at a restart what was used; pay again.',
+  invalid_proof_in_lost_books:
+    'The payment landed in a time of which the books were lost and restored from a backup, so that it may have been used already; nothing more is charged. Show its signature to the seller, who finds it on the chain.',
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
   payer_must_wait:
     'A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in a while.',

@@ -10,9 +10,11 @@ import { createGatewayStores } from './gateway-stores.js';
 import { HELD_MEMORY_MS } from './held/held-times.js';
 import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
+import type { Ledger } from './ledger/ledger.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
 import { createSqlRefundStore } from './payouts/sql-refund-store.js';
+import { readLostPeriod } from './sql/backup/moments.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
@@ -54,15 +56,35 @@ async function open(databaseUrl: string, redisUrl: string | undefined, now: () =
 
 async function openBase(databaseUrl: string, now: () => number): Promise<Storage> {
   const location = readDatabaseUrl(databaseUrl);
-  if (location.dialect === 'postgres') return onSql(await openPostgres(location.url), now);
-  const storage = onSql(await openSqlite(location.path), now, location.path === IN_MEMORY);
+  if (location.dialect === 'postgres') return onSql(await withMemory(await openPostgres(location.url)), now);
+  const isForgotten = location.path === IN_MEMORY;
+  const opened = await openSqlite(location.path);
+  const storage = onSql(
+    isForgotten ? { database: opened, memory: { remembersSince: now() } } : await withMemory(opened),
+    now,
+  );
   // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
   return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
 
-function onSql(database: SqlDatabase, now: () => number, isForgotten = false): Storage {
-  const books = createSqlLedger(database, now);
-  const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
+/** A database, and what its books remember. */
+interface Books {
+  readonly database: SqlDatabase;
+  readonly memory: Pick<Ledger, 'remembersSince' | 'remembersUntil'>;
+}
+
+async function withMemory(database: SqlDatabase): Promise<Books> {
+  try {
+    const lost = await readLostPeriod(database);
+    return { database, memory: lost === undefined ? {} : { remembersUntil: lost.from, remembersSince: lost.to } };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function onSql({ database, memory }: Books, now: () => number): Storage {
+  const ledger = { ...createSqlLedger(database, now), ...memory };
   const counters = createSqlCounters(database, now);
   const passes = createSqlPassStore(database, now);
   const idempotency = createSqlIdempotencyStore(database, { now });

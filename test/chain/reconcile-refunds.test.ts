@@ -197,11 +197,16 @@ describe.each(BOTH_DATABASES)('the books of refunds in %s', (_name, open) => {
     expect(found).toEqual([about('pass', detail, [single.paymentId])]);
   });
 
-  test('tell that one was paid twice, by two transactions', async () => {
+  test('find one on the chain of which they have forgotten that it was sent, and do not pay it again', async () => {
     await change(`${REFUND} state = 'taken', signature = null, slot = null, lease_ends = 0 where id = '${single.id}'`);
     const now = () => storage.refunds.find(single.id);
     await until(async () => (await now())?.state === 'paid');
-    const second = (await now())?.signed?.signature;
+    expect((await now())?.signed?.signature).toBe(single.signature);
+  });
+
+  test('tell that one was paid twice, by two transactions', async () => {
+    const second = '1'.repeat(64);
+    await change(`${REFUND} signature = '${second}' where id = '${single.id}'`);
     const { found } = await compare({ now: () => Date.now() + 2 * DAY_MS });
     const twice = `takes 10000 of ${single.mint} out of the refund wallet for a refund that is booked as paid with ${second}`;
     expect(found).toContainEqual(about('transaction', twice, [String(single.signature), single.id]));

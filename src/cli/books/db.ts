@@ -13,11 +13,15 @@ import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
+import { backUp, markRestored, restore } from './back-up.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportPayments } from './export-payments.js';
 
 const HELP = `tollhouse db migrate [--json]
 tollhouse db status [--json]
+tollhouse db backup <file> [--force] [--json]
+tollhouse db restore <file> [--force] [--json]
+tollhouse db restored [--json]
 tollhouse db export [--format csv|jsonl] [--from <time>] [--to <time>] [--out <file>]
 
 Looks after the database that DATABASE_URL names (default sqlite:./data/tollhouse.db).
@@ -25,9 +29,17 @@ Looks after the database that DATABASE_URL names (default sqlite:./data/tollhous
   migrate   brings the schema up to date; "tollhouse serve" does so at its start
   status    shows the schema, its size and what it holds, and changes nothing;
             exit code 1 while steps of the schema are pending
+  backup    writes the books as they are at this moment into a file, while the server goes on; it is checked
+            before it gets its name, and only its owner can read it. Of SQLite it is a SQLite file, of Postgres a
+            dump of its tollhouse_ tables by pg_dump, which must be in PATH and of the server's version or later
+  restore   puts a backup into a database that has no books of Tollhouse yet, and brings its schema up to date.
+            What was paid after the backup counts as used: nobody is served twice for it. Then it says what to do
+  restored  says that the database was restored in another way (a snapshot of the disk, point-in-time recovery):
+            the same rules are good for it then. Stop the server before
   export    writes payments and payouts out, the oldest first, to standard output or into a file: a row for
             each recipient, so that the rows of a wallet (moved_atomic) add up to what the chain has moved
 
+  --force            backup: replaces the file; restore: replaces the SQLite file, which is set aside. Nobody may have it open
   --format <name>    csv (default; RFC 4180, with a line of column names) or jsonl
   --from, --to       a day (2026-01-31) or a time (2026-01-31T12:00:00Z); --to is not included
   --out <file>       a file that is not there yet
@@ -43,11 +55,12 @@ const MIB = 1024 * 1024;
 /** `tollhouse db`: the schema, what the books hold, and their export. */
 export const db: Command = {
   name: 'db',
-  summary: 'bring the database up to date, look at it, export its payments',
+  summary: 'bring the database up to date, look at it, back it up, export its payments',
   help: HELP,
   async run([name, ...args]) {
     const action = name === undefined || !Object.hasOwn(ACTIONS, name) ? undefined : ACTIONS[name];
-    if (action === undefined) throw new UsageError('say what to do: tollhouse db migrate, status or export');
+    if (action === undefined)
+      throw new UsageError('say what to do: tollhouse db migrate, status, backup, restore or export');
     const { DATABASE_URL, TOKENS_FILE } = process.env;
     const { databaseUrl, tokens } = readConfiguration({ DATABASE_URL, TOKENS_FILE });
     return action(databaseUrl, args, tokens);
@@ -57,7 +70,14 @@ export const db: Command = {
 type Tokens = ReturnType<typeof readConfiguration>['tokens'];
 type Action = (databaseUrl: string, args: readonly string[], tokens: Tokens) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { migrate, status, export: exportBooks };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  migrate,
+  status,
+  backup: backUp,
+  restore,
+  restored: markRestored,
+  export: exportBooks,
+};
 
 async function migrate(databaseUrl: string, args: readonly string[]): Promise<number> {
   const json = onlyJson(args);

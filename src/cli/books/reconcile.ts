@@ -3,7 +3,7 @@ import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import type { Finding } from '../../facilitator/reconcile/finding.js';
 import { type Reconciliation, reconcile } from '../../facilitator/reconcile/reconcile.js';
 import { addressOf } from '../../protocol/address.js';
-import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
+import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
@@ -17,15 +17,18 @@ import { type Command, UsageError } from '../command.js';
 import { createProgress } from '../output/progress.js';
 import { printStep, secondsSince } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
+import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { lookAtSchema } from './current-schema.js';
 
 const WHERE = 'tollhouse reconcile';
+const NOT_RESTORED =
+  '--book-lost is for books that were restored from a backup, by "tollhouse db restore" or "tollhouse db restored"';
 
 /** `tollhouse reconcile`: whether books and chain say the same. */
 export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--json]
+  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--network <name>] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -43,6 +46,8 @@ Payments, payouts and refunds that are not over yet are listed too; they are no 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
   --quick         does not read transactions, which costs one RPC call for each payment, payout, refund and unpaid request
   --open-passes   opens passes that were paid for and are missing; without it nothing is changed
+  --book-lost     after a backup was restored: books payments that FACILITATOR_KEYPAIR has settled since the backup, as used
+  --network <name>  ${NETWORK_HELP}
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
@@ -58,12 +63,20 @@ The RPC must keep the history of the whole time. It is the server's configuratio
       from: { type: 'string' },
       quick: { type: 'boolean' },
       'open-passes': { type: 'boolean' },
+      'book-lost': { type: 'boolean' },
+      network: { type: 'string' },
       json: { type: 'boolean' },
     });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
     const from = readTime('--from', values.from);
     try {
-      const wanted = { from, amounts: values.quick !== true, opensPasses: values['open-passes'] === true };
+      const wanted = {
+        from,
+        network: values.network,
+        amounts: values.quick !== true,
+        opensPasses: values['open-passes'] === true,
+        booksLost: values['book-lost'] === true,
+      };
       return await compare(wanted, values.json ? asJson : asText);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
@@ -74,7 +87,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
 };
 
 async function compare(wanted: Wanted, told: Told): Promise<number> {
-  const { databaseUrl, chain } = readConfiguration(process.env);
+  const { databaseUrl, chain } = configuredOn(wanted.network);
   if (chain === undefined) {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
   }
@@ -94,12 +107,16 @@ async function compare(wanted: Wanted, told: Told): Promise<number> {
 }
 
 interface Wanted {
+  /** By name; undefined: the first. */
+  readonly network: string | undefined;
   /** Milliseconds since the epoch; undefined: since the first payment. */
   readonly from: number | undefined;
   /** Whether transactions are read. */
   readonly amounts: boolean;
   /** Whether passes are opened that were paid for and are missing. */
   readonly opensPasses: boolean;
+  /** Whether payments are booked that landed in the time that restored books have lost. */
+  readonly booksLost: boolean;
 }
 
 /** How what is found is told. */
@@ -138,7 +155,7 @@ async function run(
   { database, ledger, passes }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
   { network, keypair, splitKeypair, refunds }: ChainConfiguration,
-  { from, amounts, opensPasses }: Wanted,
+  { from, amounts, opensPasses, booksLost }: Wanted,
   told: Told,
 ): Promise<Reconciliation> {
   const addresses = (keys: readonly string[]) => keys.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
@@ -150,7 +167,8 @@ async function run(
   const books = createBookReaders(database);
   const ours = { feePayers, splitWallets, refundWallets };
   const parts = { rpc, ledger, ...books, network, amounts, ...ours, now: Date.now };
-  const opening = opensPasses ? { opensIn: passes } : {};
+  if (booksLost && ledger.remembersUntil === undefined) throw new UsageError(NOT_RESTORED);
+  const opening = { ...(opensPasses ? { opensIn: passes } : {}), ...(booksLost ? { booksLostIn: ledger } : {}) };
   const found = await reconcile({ ...parts, ...opening }, from, {
     onOpen: ({ id, state }, detail) => told.open(id, state, detail),
     onNote: (finding) => told.note(finding),

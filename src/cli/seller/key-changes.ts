@@ -23,7 +23,7 @@ export function keyPatch(values: Readonly<Partial<Record<keyof typeof CHANGES, s
   return defined({
     name,
     scopes: listOf(scopes),
-    spending: orNull(budget, readBudget),
+    spending: orNull(budget, readKeyBudget),
     expires_at: orNull(expires, (text) => new Date(readTime('--expires', text) ?? 0).toISOString()),
     allowed_projects: values['allowed-projects'] === NONE ? [] : listOf(values['allowed-projects']),
     allowed_ips: values['allowed-ips'] === NONE ? [] : listOf(values['allowed-ips']),
@@ -49,7 +49,7 @@ function readNotes(text: string): unknown {
 }
 
 /** What a key may spend, such as `10 USDC/day`. */
-export function readBudget(text: string): object {
+export function readKeyBudget(text: string): object {
   const [, price, window] = /^(.*)\/(\w+)$/.exec(text) ?? [];
   if (price === undefined)
     throw new UsageError(`--budget must be an amount in a time such as "10 USDC/day", not "${text}"`);

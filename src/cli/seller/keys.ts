@@ -11,7 +11,7 @@ import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
-import { CHANGES, keyPatch, readBudget } from './key-changes.js';
+import { CHANGES, keyPatch, readKeyBudget } from './key-changes.js';
 
 const NAME = 'tollhouse keys';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -80,7 +80,7 @@ async function create(args: readonly string[]): Promise<number> {
   const wanted = {
     name,
     ...(scopes === undefined ? {} : { scopes: scopes.split(',').map((it) => it.trim()) }),
-    ...(budget === undefined ? {} : { spending: readBudget(budget) }),
+    ...(budget === undefined ? {} : { spending: readKeyBudget(budget) }),
     ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
   };
   const session = openSession(server);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { defined } from '../../lib/defined.js';
 import { priceArgument } from '../arguments/price-argument.js';
 import { UsageError } from '../command.js';
+import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 
 /** Flags of `tollhouse projects create`, for `readArguments`. */
 export const PROJECT_FLAGS = {
@@ -13,10 +15,11 @@ export const PROJECT_FLAGS = {
   private: { type: 'boolean' },
   allowed: { type: 'string' },
   file: { type: 'string' },
+  ...UPSTREAM_FLAGS,
 } as const;
 
 /** What was given for {@link PROJECT_FLAGS}. */
-export interface ProjectFlags {
+export interface ProjectFlags extends UpstreamFlags {
   readonly slug?: string | undefined;
   readonly name?: string | undefined;
   readonly upstream?: string | undefined;
@@ -37,17 +40,36 @@ export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
   return fromFile(file);
 }
 
-function fromFlags({ slug, name, upstream, price, split, ...shown }: ProjectFlags): object {
+/** The merge patch of a project that was asked for. */
+export function readProjectChanges({ slug, file, ...flags }: ProjectFlags): object {
+  if (slug !== undefined) throw new UsageError('a slug cannot be changed; make another project');
+  const changes = file === undefined ? changesFrom(flags) : readProjectFlags({ ...flags, file });
+  if (Object.keys(changes).length === 0) throw new UsageError('say what to change; see tollhouse projects --help');
+  return changes;
+}
+
+function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): object {
+  const changed = { ...defined({ url: upstream }), ...readUpstreamFlags(more) };
+  return {
+    ...defined({ name }),
+    ...(Object.keys(changed).length === 0 ? {} : { upstream: changed }),
+    ...(price === undefined ? {} : { pricing: priceArgument('--price', price) }),
+    ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
+    ...visibilityFrom(more),
+  };
+}
+
+function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags): object {
   if (slug === undefined || upstream === undefined || price === undefined) {
     throw new UsageError('--slug, --upstream and --price are needed, or --file; see tollhouse projects --help');
   }
   return {
     slug,
     name: name ?? slug,
-    upstream: { url: upstream },
+    upstream: { url: upstream, ...readUpstreamFlags(more) },
     pricing: priceArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
-    ...visibilityFrom(shown),
+    ...visibilityFrom(more),
   };
 }
 

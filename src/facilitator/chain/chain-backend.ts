@@ -23,6 +23,7 @@ import { online, rejectedSettlement, settlementOf, unknownInOutage } from '../ba
 import { inspectPayment } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
+import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
 import type { HealthMonitor } from '../setup/health.js';
 import type { FeeLimit } from '../sponsorship/fee-limit.js';
 import type { MoneyInFlight } from '../sponsorship/money-in-flight.js';
@@ -54,6 +55,8 @@ export interface ChainBackendParts {
   readonly settleTimeoutMs: number;
   /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
   readonly remembersSince?: number | undefined;
+  /** Until when it remembers everything from before that; missing where that is nothing. */
+  readonly remembersUntil?: number | undefined;
 }
 
 /** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
@@ -248,11 +251,20 @@ async function resume(
   const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
   const again = isSame ? { transaction: signed } : {};
   if (inspected.sponsored) parts.sponsorship.resumed(inspected, signature);
-  return concluded(
-    parts,
-    inspected,
-    await watch(parts, inspected, { signature, blockhash, ...height, ...again }, step),
-  );
+  const settlement = await watch(parts, inspected, { signature, blockhash, ...height, ...again }, step);
+  return concluded(parts, inspected, await unlessLost(parts, record, settlement));
+}
+
+/** What was brought again after a backup was restored, and had landed before, may have been used then. */
+async function unlessLost(
+  parts: ChainBackendParts,
+  record: PaymentRecord,
+  settlement: BackendSettlement,
+): Promise<BackendSettlement> {
+  if (settlement.status !== 'settled' || parts.remembersUntil === undefined || isFromBackup(parts, record))
+    return settlement;
+  const { blockTime } = (await parts.landed(settlement.receipt.signature)) ?? {};
+  return isLostByRestore(parts, blockTime) ? unsent('duplicate_settlement', record.payer) : settlement;
 }
 
 async function watch(

@@ -13,6 +13,8 @@ export interface RefusalParts {
   readonly landed: LandedReader;
   /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
   readonly remembersSince?: number | undefined;
+  /** Until when it remembers everything from before that; missing where that is nothing. */
+  readonly remembersUntil?: number | undefined;
 }
 
 /**
@@ -76,12 +78,15 @@ async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPa
  * can be no other; with books that were forgotten at a restart it may have been used before that.
  */
 async function hasJustLanded(
-  { remembersSince, landed, blockhashes }: RefusalParts,
+  { landed, blockhashes, ...memory }: RefusalParts,
   verified: VerifiedCache,
   { transaction, judge }: InspectedPayment,
   signature: string,
 ): Promise<boolean> {
-  if (judge !== undefined || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
+  const { remembersSince, remembersUntil } = memory;
+  // What pays a request names it, and is found by that; where its books were lost it may have been shown since.
+  const isNamed = judge !== undefined && remembersUntil === undefined;
+  if (isNamed || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
   // Made with a blockhash that was handed out since.
   if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
   for (let reads = 0; reads < READS; reads += 1) {

@@ -10,6 +10,7 @@ import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { openBoughtPass } from './bought-pass.js';
 import type { Leases } from './leases.js';
+import { isFromBackup } from './lost-period.js';
 import { lostToThisProcess } from './lost-to-this-process.js';
 import { bindingOf, boundBy } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
@@ -117,16 +118,19 @@ async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<
  * end, and of one whose money is there the response is owed.
  */
 async function begin(
-  { backend, events }: PaymentServiceParts,
+  { backend, events, ledger }: PaymentServiceParts,
   inspected: InspectedPayment,
   claim: Claim,
-  { id, payer, terms, state }: PaymentRecord,
+  record: PaymentRecord,
   use: PaymentUse,
 ): Promise<OpenedPayment> {
+  const { id, payer, terms, state } = record;
   if (state === 'broadcast') {
-    const settlement = await claim.settle();
+    const isOver = isFromBackup(ledger, record);
+    const settlement = await claim.settle({ served: isOver });
     if (settlement.status === 'pending') return { status: 'pending', settlement };
-    return settlement.status === 'failed' ? { status: 'refused', refusal: settlement } : { status: 'open', claim };
+    if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
+    return isOver ? { status: 'served', id, receipt: settlement.receipt } : { status: 'open', claim };
   }
   if (state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
   try {

@@ -36,18 +36,37 @@ export interface PastPayouts {
   landed(signature: string): Promise<LandedPayout | undefined>;
 }
 
-/** Nodes list memos as `[length] text`, several joined by `; `. */
-const LISTED_ID = /(?:^|; )\[\d+\] (pyo_[1-9A-HJ-NP-Za-km-z]{1,32})(?=$|; )/;
-const ID = /^pyo_[1-9A-HJ-NP-Za-km-z]{1,32}$/;
+/** What the id of a payout, or of a refund, begins with. */
+export type PaidPrefix = 'pyo_' | 'rfd_';
 
-/** Makes what reads the history of a split wallet (base58). */
-export function createPastPayouts(rpc: Pick<SolanaRpc, 'getHistory' | 'getTransaction'>, wallet: string): PastPayouts {
+interface IdForms {
+  /** Nodes list memos as `[length] text`, several joined by `; `. */
+  readonly listed: RegExp;
+  readonly whole: RegExp;
+}
+
+const FORMS: Readonly<Record<PaidPrefix, IdForms>> = { pyo_: formsOf('pyo_'), rfd_: formsOf('rfd_') };
+
+function formsOf(prefix: PaidPrefix): IdForms {
+  const id = `${prefix}[1-9A-HJ-NP-Za-km-z]{1,32}`;
+  return { listed: new RegExp(`(?:^|; )\\[\\d+\\] (${id})(?=$|; )`), whole: new RegExp(`^${id}$`) };
+}
+
+/**
+ * Makes what reads the history of a split wallet (base58).
+ * @param prefix - of refunds, that of a refund wallet. Default: of payouts
+ */
+export function createPastPayouts(
+  rpc: Pick<SolanaRpc, 'getHistory' | 'getTransaction'>,
+  wallet: string,
+  prefix: PaidPrefix = 'pyo_',
+): PastPayouts {
   return {
     async page(before) {
       const entries = await asked(rpc.getHistory(wallet, before));
       const oldest = entries.at(-1);
       return {
-        traces: entries.flatMap(traceOf),
+        traces: entries.flatMap((entry) => traceOf(entry, prefix)),
         newestSlot: entries[0]?.slot,
         oldestSlot: oldest?.slot,
         oldestTime: oldest?.blockTime,
@@ -56,18 +75,23 @@ export function createPastPayouts(rpc: Pick<SolanaRpc, 'getHistory' | 'getTransa
     },
     async landed(signature) {
       const landed = await asked(rpc.getTransaction(signature, 'confirmed'));
-      return landed === null ? undefined : readPayout(landed, signature, wallet);
+      return landed === null ? undefined : readPayout(landed, signature, wallet, prefix);
     },
   };
 }
 
 /** A payout as its transaction shows it; undefined when the wallet has signed none by it. */
-export function readPayout(landed: LandedTransaction, signature: string, wallet: string): LandedPayout | undefined {
+export function readPayout(
+  landed: LandedTransaction,
+  signature: string,
+  wallet: string,
+  prefix: PaidPrefix = 'pyo_',
+): LandedPayout | undefined {
   const { accounts, requiredSignatures, err, slot, blockTime, blockhash } = landed;
   if (err !== null || !accounts.slice(0, requiredSignatures).includes(wallet)) return undefined;
   const instructions = landed.instructions.map(readInstruction);
   const memos = instructions.flatMap((it) => (it.kind === 'memo' ? [Buffer.from(it.data).toString()] : []));
-  const id = memos.find((it) => ID.test(it));
+  const id = memos.find((it) => FORMS[prefix].whole.test(it));
   const transfers = instructions.filter((it) => it.kind === 'token-transfer').filter((it) => it.authority === wallet);
   const mint = transfers[0]?.mint;
   if (id === undefined || mint === undefined) return undefined;
@@ -90,9 +114,9 @@ export function readPayout(landed: LandedTransaction, signature: string, wallet:
 }
 
 /** Everybody can name the wallet, and write any memo: it is looked at closely where the books do not know it. */
-function traceOf({ signature, failed, memo }: HistoryEntry): readonly PayoutTrace[] {
+function traceOf({ signature, failed, memo }: HistoryEntry, prefix: PaidPrefix): readonly PayoutTrace[] {
   if (failed || memo === null || !isSignature(signature)) return [];
   if (memo === undefined) return [{ signature, id: undefined }];
-  const id = LISTED_ID.exec(memo)?.[1];
+  const id = FORMS[prefix].listed.exec(memo)?.[1];
   return id === undefined ? [] : [{ signature, id }];
 }

@@ -12,7 +12,7 @@ import { networkFeeOf } from '../../solana/transaction/network-fee.js';
 import type { HeldReason, PayoutRecord, SignedPayout } from '../../storage/payouts/payout-store.js';
 import { asked, unknownInOutage } from '../backend/chain-landing.js';
 import type { FeeLimit } from '../sponsorship/fee-limit.js';
-import { createPastPayouts, type PastPayouts } from './past-payouts.js';
+import { createPastPayouts, type PaidPrefix, type PastPayouts } from './past-payouts.js';
 import { failedLegOf, findPayoutFate, type PayoutOutcome } from './payout-fate.js';
 
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
@@ -52,8 +52,11 @@ export interface PayoutSender {
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
   resume(signed: SignedPayout): Promise<PayoutOutcome>;
-  /** What the chain knows of payouts from a wallet, whatever the books say. */
-  past(wallet: string): PastPayouts;
+  /**
+   * What the chain knows of payouts from a wallet, whatever the books say.
+   * @param prefix - `rfd_`: of refunds. Default: of payouts
+   */
+  past(wallet: string, prefix?: PaidPrefix): PastPayouts;
   /** What a wallet holds of a token, atomic units. Rejects with `chain_unavailable`. */
   balance(wallet: string, mint: string): Promise<bigint>;
 }
@@ -108,7 +111,7 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     wallet: splitWallets[0].address,
     wallets: splitWallets.map(({ address }) => address),
     token,
-    past: (wallet) => createPastPayouts(parts.rpc, wallet),
+    past: (wallet, prefix) => createPastPayouts(parts.rpc, wallet, prefix),
     faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
     prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.

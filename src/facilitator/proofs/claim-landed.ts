@@ -4,6 +4,7 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { ClaimRequest, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { outcomeEvent } from '../events/event-records.js';
+import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
 import { lostToThisProcess } from '../payments/lost-to-this-process.js';
 import { bindingOf, boundBy } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
@@ -21,7 +22,7 @@ export interface LandedUse extends Pick<PaymentUse, 'resource' | 'seller' | 'fin
   readonly request?: PaymentRequestRecord;
 }
 
-/** `outrun`: another transaction pays the request, or may still do so. */
+/** `outrun`: another transaction pays the request, or may still do so. `ended`: it is booked, and buys nothing: a backup was restored. */
 export type LandedClaim =
   | {
       readonly status: 'won';
@@ -31,7 +32,7 @@ export type LandedClaim =
       /** Whether it was brought before, for the same use. */
       readonly resumed: boolean;
     }
-  | { readonly status: 'busy' | 'closed' | 'foreign'; readonly record: PaymentRecord }
+  | { readonly status: 'busy' | 'closed' | 'foreign' | 'ended'; readonly record: PaymentRecord }
   | { readonly status: 'outrun' };
 
 /**
@@ -95,14 +96,22 @@ async function claimKnown(parts: PaymentServiceParts, claim: ClaimRequest, use: 
       return { status: 'outrun' };
     }
     const receipt = receiptFor(use);
+    const isOver = record.state !== 'confirmed' && mayBeUsed(ledger, record, use);
     if (record.state !== 'confirmed')
-      await writeDown({ ...parts, record, lease, resource }, { status: 'settled', receipt });
+      await writeDown({ ...parts, record, lease, resource, served: isOver }, { status: 'settled', receipt });
+    if (isOver) return { status: 'ended', record: (await ledger.find(id)) ?? record };
     leases.hold(id, lease, leaseMs);
     return { status: 'won', record, lease, receipt, resumed: !isFirstUse };
   } catch (error) {
     await letGo(ledger, record, lease);
     throw error;
   }
+}
+
+/** Whether it may have been used although the books do not say so: they were lost, and restored from a backup. */
+function mayBeUsed(ledger: PaymentServiceParts['ledger'], record: PaymentRecord, { landed }: LandedUse): boolean {
+  const wasSent = record.state === 'broadcast' && isFromBackup(ledger, record);
+  return wasSent || isLostByRestore(ledger, landed.blockTime);
 }
 
 function receiptFor({ signature, landed, payer, terms }: LandedUse): Receipt {

@@ -5,6 +5,7 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import { PROGRAMS } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { brought, failureText, PROOF_MAX_AGE_MS } from '../backend/chain-landing.js';
+import { landedInLostPeriod } from '../payments/lost-period.js';
 import { boundBy, resourceOf } from '../payments/payment-binding.js';
 import { createClaim } from '../payments/payment-claim.js';
 import { closedPayment } from '../payments/payment-life.js';
@@ -46,9 +47,6 @@ export interface ProofParts extends RequestParts {
 
 /** `not_confirmed`: the chain does not know it, or not yet. */
 export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
-
-/** The chain tells the second in which a block was made, and clocks differ a little. */
-const CLOCK_MS = 2_000;
 
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
 
@@ -101,8 +99,8 @@ async function usedBefore(
 
 function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransaction): Reason | undefined {
   if (blockTime + PROOF_MAX_AGE_MS < now()) return 'invalid_proof_too_old';
-  const { remembersSince = 0 } = ledger;
-  return blockTime < remembersSince - CLOCK_MS ? 'invalid_proof_before_start' : undefined;
+  if (!landedInLostPeriod(ledger, blockTime)) return undefined;
+  return ledger.remembersUntil === undefined ? 'invalid_proof_before_start' : 'invalid_proof_in_lost_books';
 }
 
 /** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */
@@ -186,7 +184,8 @@ function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
       return { status: 'in_progress' };
     case 'closed':
     case 'foreign':
-      return closedPayment(claimed.record, claimed.status === 'closed');
+    case 'ended':
+      return closedPayment(claimed.record, claimed.status !== 'foreign');
     case 'outrun':
       return { status: 'used' };
   }

@@ -83,6 +83,7 @@ async function recordLanded(
   const resource = request.id;
   const seller = sellerOf(request);
   const claim = await claimLanded(parts, { signature, landed, payer, terms, request, resource, seller });
+  if (claim.status === 'ended') return { status: 'paid', id: claim.record.id, signature };
   // Who has only claimed it may still let it go.
   const isOver = claim.status === 'closed' || (claim.status === 'foreign' && claim.record.state !== 'claimed');
   if (isOver) return 'dismissed';

@@ -80,6 +80,8 @@ export function unbooked(signature: string): Finding {
     kind: 'transaction',
     ids: [signature],
     detail: 'paid for by us, and not in the books',
-    advice: 'look who else has the key of the fee payer, or which entry was taken out of the books',
+    advice:
+      'look who else has the key of the fee payer, or which entry was taken out of the books; after a backup was restored: ' +
+      'tollhouse reconcile --book-lost',
   };
 }

@@ -2,6 +2,7 @@ import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { BookReaders } from '../../storage/books/book-readers.js';
 import type { BookedPayment } from '../../storage/books/payment-reader.js';
 import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
+import { bookLost, type LostLedger } from './book-lost.js';
 import { type BookCheckParts, checkBooked } from './check-booked.js';
 import { checkFigures } from './check-figures.js';
 import { readFeePayer, unbooked } from './check-history.js';
@@ -20,6 +21,8 @@ export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders
   readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory' | 'getTokenAccountsByOwner'>;
   /** Keys that pay network fees, base58: every transaction that they have paid for is to be in the books. */
   readonly feePayers: readonly string[];
+  /** Where payments are booked, as used, that landed in a time that the books have lost. Default: they are told as differences. */
+  readonly booksLostIn?: LostLedger;
   /** Split wallets of the service, base58; those that the books name are looked at as well. Default: none. */
   readonly splitWallets?: readonly string[];
   /** Wallets that pay refunds, base58; those that the books name are looked at as well. Default: none. */
@@ -175,7 +178,11 @@ async function readChain(
       transactions += count;
       listener.onProgress(`${transactions} transactions`);
     });
-    for (const signature of unknown) strange.set(signature, unbooked(signature));
+    for (const signature of unknown) {
+      const booked = parts.booksLostIn && (await bookLost(parts, parts.booksLostIn, signature));
+      if (booked === undefined) strange.set(signature, unbooked(signature));
+      else listener.onNote(booked);
+    }
   }
   // What it takes out of a split wallet is worth more than who has paid the fee for it.
   const taken = await readSplitWallets({ splitWallets: [], ...parts }, books);

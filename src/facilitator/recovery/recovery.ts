@@ -1,6 +1,7 @@
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Recovered } from '../events/events.js';
+import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
 import { resourceOf } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
 import { writeDown } from '../payments/payment-life.js';
@@ -64,10 +65,17 @@ async function writeOutcome(
   if (status !== 'won') return false;
   try {
     if (record.state !== 'broadcast') return false;
-    await writeDown({ ...parts, record, lease, resource: resourceOf(record) }, settlement);
+    const served = await mayBeUsed(parts, record);
+    await writeDown({ ...parts, record, lease, resource: resourceOf(record), served }, settlement);
     if (settlement.status === 'settled' && request !== undefined) await finishRequest(parts, request, id, lease);
     return true;
   } finally {
     await letGo(ledger, record, lease);
   }
+}
+
+/** Whether it may have been used already: it was sent when a backup was made that was restored, or brought again and had landed before. */
+async function mayBeUsed({ ledger, landed }: RequestParts, record: PaymentRecord): Promise<boolean> {
+  if (ledger.remembersUntil === undefined || isFromBackup(ledger, record)) return ledger.remembersUntil !== undefined;
+  return isLostByRestore(ledger, (await landed(record.signature ?? ''))?.blockTime);
 }

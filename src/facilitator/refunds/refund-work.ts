@@ -1,17 +1,25 @@
+import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
 import type { RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PayoutOutcome } from '../payouts/payout-fate.js';
 import type { PayoutSender, UnsentReason } from '../payouts/payout-sender.js';
+import { findUnbooked, type UnbookedRefund } from './past-refunds.js';
 
 /** What refunds are made with. */
 export interface RefundWorkParts {
   readonly book: RefundStore;
   readonly passes: Pick<PassStore, 'debit'>;
-  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume'>;
+  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'past'>;
+  readonly ledger: Pick<Ledger, 'find'>;
   /** Told when one has landed. */
   readonly onPaid: (refund: RefundRecord) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
+}
+
+/** What the chain has of a refund that the books do not. */
+export interface Looked {
+  readonly past: UnbookedRefund | undefined;
 }
 
 /** Longer than a refund can take: looking, signing, sending and waiting. */
@@ -25,29 +33,62 @@ const FORGOTTEN_MS = 600_000;
  * recorded, sent, and what became of it. One that was recorded before is never signed again: the chain is asked, and the same bytes are
  * sent. What is not known yet is given back, and found again by whoever takes it next.
  * @param lease - under which it was taken
+ * @param looked - what the chain has of it, where that was asked just now
  */
-export async function advanceRefund(parts: RefundWorkParts, refund: RefundRecord, lease: string): Promise<void> {
+export async function advanceRefund(
+  parts: RefundWorkParts,
+  refund: RefundRecord,
+  lease: string,
+  looked?: Looked,
+): Promise<void> {
   const { book, now } = parts;
   try {
-    await advance(parts, refund, lease);
+    await advance(parts, refund, lease, looked);
   } catch (error) {
     await book.release(refund.id, lease, now() + RETRY_MS).catch(() => false);
     throw error;
   }
 }
 
-async function advance(parts: RefundWorkParts, refund: RefundRecord, lease: string): Promise<void> {
+async function advance(
+  parts: RefundWorkParts,
+  refund: RefundRecord,
+  lease: string,
+  looked: Looked | undefined,
+): Promise<void> {
   const { book, sender } = parts;
   const { id, signed } = refund;
   if (signed !== undefined) return conclude(parts, refund, lease, await sender.resume(signed));
   const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
   if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
+  const { past } = looked ?? { past: await unbooked(parts, refund) };
+  if (past?.kind === 'other') return void (await book.recordFailed(id, lease, 'unknown_refund'));
+  if (past !== undefined) return bookLanded(parts, refund, lease, past);
   const { wallet, mint, recipient, amount } = refund;
   const prepared = await sender.prepare({ id, wallet, mint, legs: [{ recipient, amount }], total: amount });
   if (!prepared.ok) return void (await book.recordFailed(id, lease, faultOf(prepared.reason)));
   // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
   if (!(await book.recordSigned(id, lease, prepared.signed))) return;
   await conclude(parts, { ...refund, signed: prepared.signed }, lease, await sender.send(prepared.signed));
+}
+
+/** What the chain has of it although it was never signed, as far as these books know. */
+async function unbooked(parts: RefundWorkParts, refund: RefundRecord): Promise<UnbookedRefund | undefined> {
+  const payment = await parts.ledger.find(refund.paymentId);
+  return findUnbooked(parts, refund, payment?.claimedAt ?? 0);
+}
+
+/** It was paid after a backup of these books was made: it is written down, and not paid again. */
+async function bookLanded(
+  { book, onPaid }: RefundWorkParts,
+  refund: RefundRecord,
+  lease: string,
+  { landed: { signature, blockhash, slot } }: UnbookedRefund,
+): Promise<void> {
+  const { id } = refund;
+  const signed = { signature, transaction: new Uint8Array(), blockhash, lastValidBlockHeight: 0, signedSlot: slot };
+  if (!(await book.recordSigned(id, lease, signed))) return;
+  if (await book.recordPaid(id, lease, slot)) onPaid({ ...refund, signed, state: 'paid', slot });
 }
 
 function faultOf(reason: UnsentReason): RefundFault {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TollhouseError } from '../../errors/errors.js';
-import { newId } from '../../lib/ids.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -11,6 +10,7 @@ import type { PaymentEventBus } from '../events/events.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
 import type { Refund } from '../types.js';
 import { nothingLeft, whyNothingIsLeft } from './nothing-left.js';
+import { findUnbooked, refundIdOf, type UnbookedRefund } from './past-refunds.js';
 import type { RefundBounds } from './refund-options.js';
 import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
 
@@ -28,7 +28,7 @@ export interface RefundParts {
   readonly ledger: Pick<Ledger, 'find'>;
   readonly passes: Pick<PassStore, 'find' | 'findByPayment' | 'debit'>;
   readonly book: RefundStore;
-  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'wallet'>;
+  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'past' | 'wallet'>;
   readonly bounds: RefundBounds;
   readonly events: Pick<PaymentEventBus, 'emit'>;
   /** Clock, milliseconds since the epoch. */
@@ -45,7 +45,14 @@ const LOOK_AGAIN_MS = 200;
 /** Makes what pays back what payers are left with. */
 export function createRefunds(parts: RefundParts): Refunds {
   const { network, book, passes, sender, events, now } = parts;
-  const work: RefundWorkParts = { book, passes, sender, now, onPaid: (refund) => tell(events, refund) };
+  const work: RefundWorkParts = {
+    book,
+    ledger: parts.ledger,
+    passes,
+    sender,
+    now,
+    onPaid: (refund) => tell(events, refund),
+  };
   return {
     async refund(paymentId) {
       const underWay = await openOf(parts, paymentId);
@@ -53,11 +60,14 @@ export function createRefunds(parts: RefundParts): Refunds {
       const wanted = await whatIsLeft(parts, paymentId);
       if ('state' in wanted) return viewOf(await followed(parts, wanted));
       const lease = randomUUID();
-      if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
-        return viewOf(await followed(parts, await whyNot(parts, wanted)));
+      const past = await pastOf(parts, wanted);
+      // What was paid is booked, however much of it was thought to be left.
+      const plan = past === undefined ? wanted : { ...wanted, amount: paidTo(wanted.recipient, past) };
+      if (!(await book.plan(plan, await boundOf(parts, plan), lease, REFUND_LEASE_MS))) {
+        return viewOf(await followed(parts, await whyNot(parts, plan)));
       }
       const planned = await book.find(wanted.id);
-      if (planned !== undefined) await advanceRefund(work, planned, lease);
+      if (planned !== undefined) await advanceRefund(work, planned, lease, { past });
       return viewOf(await mustFind(parts, wanted.id));
     },
     async goOn() {
@@ -78,6 +88,10 @@ async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRef
   const { network, ledger, passes, sender } = parts;
   const payment = await ledger.find(paymentId);
   if (payment === undefined) throw new TollhouseError('payment_not_found', `There is no payment ${paymentId}.`);
+  if (payment.terms.network !== network) {
+    const detail = `The payment ${paymentId} is on ${payment.terms.network}; its refund is for the facilitator there.`;
+    throw new TollhouseError('payment_not_found', detail);
+  }
   if (payment.state !== 'confirmed' && payment.state !== 'served') throw nothingLeft(`it is ${payment.state}`);
   // Its owner keeps what was paid, and would have the refund wallet pay himself.
   if (payment.projectId !== undefined) throw nothingLeft('it was paid to a project, whose owner has the money');
@@ -91,10 +105,25 @@ async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRef
   }
   const { payer: recipient, owner = payment.terms.payTo } = payment;
   return {
-    id: newId('rfd'),
+    id: refundIdOf(paymentId, (await parts.book.ofPayment(paymentId)).length),
     ...{ paymentId, passId: pass.id, network, wallet: sender.wallet, recipient, owner, mint: payment.terms.asset },
     ...worth,
   };
+}
+
+/** A refund of the payment that the chain has and the books do not: a backup was restored since. */
+async function pastOf(parts: RefundParts, wanted: NewRefund): Promise<UnbookedRefund | undefined> {
+  const payment = await parts.ledger.find(wanted.paymentId);
+  const past = await findUnbooked(parts, wanted, payment?.claimedAt ?? 0);
+  if (past?.kind !== 'other') return past;
+  const { signature } = past.landed;
+  throw nothingLeft(
+    `the refund wallet has paid its payer by the transaction ${signature}, which the books do not know: look whether it was for this payment`,
+  );
+}
+
+function paidTo(recipient: string, { landed }: UnbookedRefund): bigint {
+  return landed.legs.find((leg) => leg.recipient === recipient)?.amount ?? 0n;
 }
 
 /** What of a pass can be refunded, or a sentence for what of it was used. */

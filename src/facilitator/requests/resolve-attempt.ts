@@ -1,5 +1,6 @@
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { isFromBackup } from '../payments/lost-period.js';
 import { letGo } from '../payments/payment-claim.js';
 import { writeDown } from '../payments/payment-life.js';
 import { finishRequest, type RequestParts } from '../proofs/request-terms.js';
@@ -23,7 +24,8 @@ export async function resolveAttempt(
     const { state, signature } = record;
     if (state === 'broadcast' && signature !== undefined) {
       const settlement = await outcomeOfSent(parts, { record, signature, request, commitment: 'confirmed' });
-      await writeDown({ ...parts, record, lease, resource: request.id }, settlement);
+      const served = isFromBackup(ledger, record);
+      await writeDown({ ...parts, record, lease, resource: request.id, served }, settlement);
       if (settlement.status === 'settled') await finishRequest(parts, request, id, lease);
     }
   } finally {

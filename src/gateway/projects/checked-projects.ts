@@ -26,6 +26,14 @@ const status = z.union(
 
 const amount = z.union([text(64), z.number()], 'must be a decimal text such as "0.01"');
 
+const RETRIES = 'must be a whole number from 0 to 3';
+/** Like everywhere, what is wrong is told without the value. */
+const secrets = z.record(
+  z.string(),
+  z.union([z.string(), z.strictObject({ set: z.literal(true) })], 'must be a text, or { set: true } to stay as it is'),
+  'must be an object of texts',
+);
+
 /** What of it is wrong beyond its form, the rules of projects say. */
 const offer = z.strictObject(
   {
@@ -52,7 +60,19 @@ const draft = z.strictObject(
       .regex(SLUG, 'must be 3 to 40 letters a–z, digits and "-", with neither first nor last a "-"'),
     name: text(80),
     description: text(1_000).optional(),
-    upstream: z.strictObject({ url: text(), timeoutMs: count('milliseconds') }, 'must be { url, timeoutMs? }'),
+    upstream: z.strictObject(
+      {
+        url: text(),
+        timeoutMs: count('milliseconds'),
+        retries: z.int(RETRIES).min(0, RETRIES).max(3, RETRIES).optional(),
+        headers: secrets.optional(),
+        query: secrets.optional(),
+        health: z
+          .strictObject({ path: text(500), intervalMs: count('milliseconds') }, 'must be { path, intervalMs? }')
+          .optional(),
+      },
+      'must be { url, timeoutMs?, retries?, headers?, query?, health? }',
+    ),
     pricing: z.strictObject(
       {
         amount: amount.optional(),

@@ -44,7 +44,14 @@ const STATE_EVENTS = {
 /** Another state; undefined when it is that already. */
 export function changedState(before: ProjectRecord, state: ProjectState): ProjectChange | undefined {
   if (before.state === state) return undefined;
-  return { type: STATE_EVENTS[state], project: { ...before, state }, openapi: 'keep', changed: ['state'] };
+  const project = state === 'deleted' ? withoutSecrets(before) : before;
+  return { type: STATE_EVENTS[state], project: { ...project, state }, openapi: 'keep', changed: ['state'] };
+}
+
+/** Nobody can change a deleted project: what its owner has entrusted to it goes with it. */
+function withoutSecrets(project: ProjectRecord): ProjectRecord {
+  const { headers: _headers, query: _query, ...upstream } = project.upstream;
+  return { ...project, upstream };
 }
 
 /** A new gateway secret; calls are signed with the one before for so many milliseconds more, by default a day. */

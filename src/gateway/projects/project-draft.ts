@@ -7,7 +7,10 @@ import type {
   ProjectOpenApi,
   ProjectRecord,
   ProjectShare,
+  ProjectUpstream,
 } from '../../storage/projects/projects.js';
+import type { WrittenSecrets } from '../upstream-secrets/addition-rules.js';
+import { writtenOf } from '../upstream-secrets/sealed-additions.js';
 
 /** What an owner asks for: a project before its rules are checked. What is left out takes its default. */
 export interface ProjectDraft {
@@ -19,6 +22,14 @@ export interface ProjectDraft {
     readonly url: string;
     /** Default 30,000. */
     readonly timeoutMs?: number | undefined;
+    /** 0 to 3. Default 1. */
+    readonly retries?: number | undefined;
+    /** Header fields that are added to each call: secrets, which stay where they are said to be set. Default: none. */
+    readonly headers?: WrittenSecrets | undefined;
+    /** The same for parameters of the query. */
+    readonly query?: WrittenSecrets | undefined;
+    /** Where it is looked at, and how often, in milliseconds. Default: nowhere; every 30,000. */
+    readonly health?: { readonly path: string; readonly intervalMs?: number | undefined } | undefined;
   };
   readonly pricing: {
     /** What one call costs, in whole tokens, never rounded. Default: single calls are not sold, only `offers`. */
@@ -76,7 +87,12 @@ export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): Projec
     pass === undefined ? { ...first, offers: others } : { offers: [draftOfOffer({ ...price, pass }), ...others] };
   const pricing = { ...prices, network, chargeOn, offers: prices.offers.length === 0 ? undefined : prices.offers };
   const rest = { visibility, allowed, tags, metadata, example, openapi };
-  return { slug, name, description, upstream, pricing, split, limits, ...rest };
+  return { slug, name, description, upstream: draftOfUpstream(upstream), pricing, split, limits, ...rest };
+}
+
+/** Of secrets only that they are set. */
+function draftOfUpstream({ headers, query, ...upstream }: ProjectUpstream): ProjectDraft['upstream'] {
+  return { ...upstream, headers: writtenOf(headers), query: writtenOf(query) };
 }
 
 function draftOfOffer({ amount, token, pass: { cost, ...pass } }: ProjectOffer): DraftOffer {

@@ -19,11 +19,13 @@ import { callPrices, formerOffers, soldPasses } from './project-offers.js';
 /** What reading prices asks others. */
 export interface PriceRules {
   /** A token by symbol or mint; undefined when there is none that can be paid in. */
-  readonly findToken: (token: string) => Promise<Token | undefined>;
+  readonly findToken: (token: string, network: NetworkId) => Promise<Token | undefined>;
   /** What to say of one that is not found, after its name. */
-  readonly tokenFault: (token: string) => Promise<string>;
-  /** The facilitator's. */
+  readonly tokenFault: (token: string, network: NetworkId) => Promise<string>;
+  /** On which projects are paid that name none. */
   readonly network: NetworkId;
+  /** All that are served. Default: that one. */
+  readonly networks?: readonly NetworkId[];
 }
 
 /** A value as it was read, or all that is wrong with it. */
@@ -46,12 +48,12 @@ export async function readPricing(
   rules: PriceRules,
   before?: ProjectPrice,
 ): Promise<Read<ProjectPrice>> {
-  const { network = rules.network, chargeOn = [], offers = [] } = pricing;
-  if (networkFrom(network) !== rules.network) {
-    return wrong('/pricing/network', `must be "${rules.network}", the only one here`);
-  }
+  const { chargeOn = [], offers = [] } = pricing;
+  const on = readNetwork(pricing.network, rules, before);
+  if (!on.ok) return wrong('/pricing/network', on.detail);
+  const network = on.value;
   const known = before === undefined ? [] : callPrices(before).map(({ token }) => token);
-  const tokens = { ...rules, known };
+  const tokens = { ...rules, known, network };
   const single = await readSingle(pricing, tokens);
   const read = await Promise.all(offers.map((it, at) => readOffer(it, `/pricing/offers/${at}`, tokens)));
   const faults = [single, ...read].flatMap((it) => (it.ok ? [] : it.faults));
@@ -61,8 +63,22 @@ export async function readPricing(
   if (first === undefined) return wrong('/pricing/amount', 'must be given with a token, where there are no offers');
   const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
   const more = defined({ chargeOn: charged, offers: others.length === 0 ? undefined : others });
-  const price = { ...first, network: rules.network, ...more };
+  const price = { ...first, network, ...more };
   return checked({ ...price, ...defined({ former: before && formerOffers(before, price) }) });
+}
+
+/** What was paid on a network, passes and credit among it, stays there: a project is on one for ever. */
+function readNetwork(
+  named: string | undefined,
+  { network, networks = [network] }: PriceRules,
+  before: ProjectPrice | undefined,
+): Parsed<NetworkId> {
+  const wanted = named === undefined ? (before?.network ?? network) : networkFrom(named);
+  const isServed = wanted !== undefined && networks.includes(wanted);
+  if (!isServed && networks.length === 1) return unparsed(`must be "${networks[0]}", the only one here`);
+  if (!isServed) return unparsed(`must be one of ${networks.join(', ')}, which are served here`);
+  if (before === undefined || before.network === wanted) return parsed(wanted);
+  return unparsed(`cannot be changed from "${before.network}": what was paid there stays there; make another project`);
 }
 
 interface KnownTokens extends PriceRules {
@@ -90,10 +106,10 @@ async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens
 async function readMoney(
   { amount, token: wanted }: Pick<DraftOffer, 'amount' | 'token'>,
   pointer: string,
-  { known, findToken, tokenFault }: KnownTokens,
+  { known, network, findToken, tokenFault }: KnownTokens,
 ): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'>>> {
-  const token = known.find(({ mint }) => mint === wanted) ?? (await findToken(wanted));
-  if (token === undefined) return wrong(`${pointer}/token`, `${shown(wanted)} ${await tokenFault(wanted)}`);
+  const token = known.find(({ mint }) => mint === wanted) ?? (await findToken(wanted, network));
+  if (token === undefined) return wrong(`${pointer}/token`, `${shown(wanted)} ${await tokenFault(wanted, network)}`);
   if (token.decimals > MAX_PRICE_DECIMALS) {
     return wrong(`${pointer}/token`, `must have at most ${MAX_PRICE_DECIMALS} decimals`);
   }

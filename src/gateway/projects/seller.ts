@@ -4,6 +4,7 @@ import type { ServiceKey } from '../../identity/service-keys/service-key-types.j
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { requireAllowedProject } from '../calls/call.js';
 import type { Suspensions } from '../owners/suspensions.js';
@@ -20,7 +21,10 @@ export interface SoldPayment {
 
 /** What a project says of a payment for one of its calls. */
 export type SellerParts = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> &
-  Required<Pick<NewPaymentRequest, 'seller'>>;
+  Required<Pick<NewPaymentRequest, 'seller'>> & {
+    /** On which it is paid. */
+    readonly network: NetworkId;
+  };
 
 /** A project by slug or id that is not deleted. */
 export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
@@ -39,13 +43,15 @@ export interface AskSellerParts {
 }
 
 const PAUSED_RETRY_SECONDS = 60;
+const DEFAULT_LOOK_MS = 30_000;
 const NO_SINGLE_CALLS =
   'The project sells no single calls: pay one of its offers through x402, which a call without a payment is told.';
 
 /**
  * What a call of a project costs, and who is paid: its price and its split. What was asked for beside that must be the same.
  * @param key - the service key that was shown, if one was
- * @throws TollhouseError `project_not_found`, `key_project_not_allowed`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`,
+ * @throws TollhouseError `project_not_found`, `key_project_not_allowed`, `project_suspended`, `project_paused`,
+ * `project_upstream_down`, `invalid_recipient`, `invalid_token`,
  * `invalid_amount` or `invalid_split`
  */
 export async function sellerParts(
@@ -64,6 +70,13 @@ export async function sellerParts(
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });
   }
+  if (project.upstreamDownSince !== undefined) {
+    const detail = 'The upstream of this project does not answer, and so nothing is sold at the moment.';
+    throw new TollhouseError('project_upstream_down', detail, {
+      param: 'project',
+      retryAfterSeconds: downRetrySeconds(project),
+    });
+  }
   const { id: projectId, owner, split, price } = project;
   if (price.pass !== undefined) throw new TollhouseError('invalid_amount', NO_SINGLE_CALLS, { param: 'project' });
   const { mint, symbol, decimals } = price.token;
@@ -74,12 +87,12 @@ export async function sellerParts(
     recipient: asked.recipient ?? split[0]?.recipient ?? owner,
   };
   checkAsked({ ...parts, split: asked.split }, project);
-  return { ...parts, split, seller: { projectId, owner } };
+  return { ...parts, split, seller: { projectId, owner }, network: price.network };
 }
 
 /**
  * Asks before money is taken for a request of a project: nothing can be called once it is paused, deleted, or private and not for
- * the key that asked, nor with a key that is suspended. It rejects with `project_paused`, `project_suspended`,
+ * the key that asked, nor with a key that is suspended. It rejects with `project_paused`, `project_upstream_down`, `project_suspended`,
  * `project_not_found`, `service_key_suspended` or `wallet_suspended` then.
  */
 export function createAskSeller({ findProject, keys, suspensions }: AskSellerParts): AskSeller {
@@ -104,7 +117,17 @@ export function createAskSeller({ findProject, keys, suspensions }: AskSellerPar
         'Its owner has paused the project that this payment is for. No transaction was sent; nothing was charged.';
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
+    if (project.upstreamDownSince !== undefined) {
+      const detail =
+        'The upstream of the project that this payment is for does not answer. No transaction was sent; nothing was charged.';
+      throw new TollhouseError('project_upstream_down', detail, { retryAfterSeconds: downRetrySeconds(project) });
+    }
   };
+}
+
+/** After how many seconds a project whose upstream is down may be sold again. */
+export function downRetrySeconds({ upstream }: Pick<ProjectRecord, 'upstream'>): number {
+  return Math.ceil((upstream.health?.intervalMs ?? DEFAULT_LOOK_MS) / 1000);
 }
 
 function checkAsked(

@@ -1,5 +1,7 @@
 import type { Response } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -10,14 +12,14 @@ import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
-import { resolveOptions } from '../../lib/options.js';
 import type { PassParts, Refuse } from '../../middleware/passes/pass-types.js';
 import { createPassSales } from '../../middleware/passes/sold-passes.js';
 import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
-import { type ResolvedPaymentOptions, requirePaymentOptions } from '../../middleware/terms/payment-options.js';
+import { resolvePaymentOptions } from '../../middleware/terms/network-terms.js';
+import type { ResolvedPaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import type { Terms } from '../../protocol/types.js';
@@ -31,8 +33,8 @@ const MAX_GATES = 2_000;
 
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {
-  readonly facilitator: EmbeddedFacilitator;
-  readonly gateway: Pick<Gateway, 'splitWallet' | 'calls'>;
+  readonly networks: Networks<EmbeddedFacilitator>;
+  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls'>;
   readonly baseUrl?: string | undefined;
   /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
   readonly identity?: Identity | undefined;
@@ -67,11 +69,13 @@ export function createCallGates(parts: CallGatesParts): CallGates {
 }
 
 function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
-  const { facilitator, gateway, server } = parts;
+  const { gateway, server } = parts;
+  const facilitator = facilitatorOf(parts.networks, project);
+  const splitWallet = gateway.splitWalletOn(project.price.network);
   const { serveCovered, ...paidServer } = server;
   const { id: projectId, owner, price } = project;
-  const { payTo } = demandOf(project, gateway.splitWallet);
-  const options = optionsOf(parts, project, payTo ?? owner);
+  const { payTo } = demandOf(project, splitWallet);
+  const options = optionsOf(parts, facilitator, project, payTo ?? owner);
   const sold = soldPasses(WHERE, price);
   // A project that cannot be paid with one transfer offers none.
   const termsFor = payTo === undefined ? () => [] : soldTerms(termsForRequest(WHERE, options), sold);
@@ -91,7 +95,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     isOffered: payTo !== undefined,
     useFor: (req) => ({ resource: callResource(callOf(req)) }),
     sellerFor({ amount }) {
-      const { owedLegs } = demandOf(project, gateway.splitWallet, amount);
+      const { owedLegs } = demandOf(project, splitWallet, amount);
       return { owner, projectId, ...defined({ owedLegs }) };
     },
     retryFor: (req) => callRetry(callOf(req), req),
@@ -106,11 +110,12 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
 }
 
 function optionsOf(
-  { facilitator, baseUrl, identity, page }: CallGatesParts,
+  { baseUrl, identity, page }: CallGatesParts,
+  facilitator: EmbeddedFacilitator,
   { price, name }: ProjectRecord,
   payTo: string,
 ): ResolvedPaymentOptions {
-  return resolveOptions(WHERE, requirePaymentOptions, {
+  return resolvePaymentOptions(WHERE, {
     facilitator,
     price: offersOf(price),
     payTo,
@@ -120,6 +125,17 @@ function optionsOf(
     charge: (res: Response) => isCharged(price, res.statusCode),
     ...defined({ baseUrl, identity, page }),
   });
+}
+
+/**
+ * The facilitator of the network that a project is paid on.
+ * @throws TollhouseError `payment_backend_unavailable` where that is not served any more
+ */
+export function facilitatorOf(networks: Networks<EmbeddedFacilitator>, { price }: ProjectRecord): EmbeddedFacilitator {
+  const found = networks.on(price.network);
+  if (found !== undefined) return found;
+  const detail = `This project is paid on ${price.network}, which is not served here at the moment; nothing was charged.`;
+  throw new TollhouseError('payment_backend_unavailable', detail);
 }
 
 const PRICED = 'This call has a price. Pay one of the offered terms';

@@ -2,8 +2,10 @@ import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
+import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { isVisibleTo } from '../../gateway/projects/visibility.js';
@@ -21,13 +23,14 @@ import { refused } from '../../middleware/payment/payment-responses.js';
 import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import type { CallGates } from './call-gate.js';
+import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import { refuseUnfit } from './unfit-call.js';
+import { refuseUnready } from './unready-upstream.js';
 
 /** What {@link handleCall} works with. */
 export interface CallParts {
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly gateway: Gateway;
   /** The prices before the projects. */
   readonly gates: CallGates;
@@ -58,7 +61,9 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
       const detail = req.get(SERVICE_PAYMENT_HEADER) === undefined ? PAUSED : `${PAUSED} ${PROOF_STAYS_GOOD}`;
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
+    refuseUnready(parts.gateway, req, project);
     const key = requireCallKey(await readServiceKey(req, res, keys), project);
+    requireKeyMode(key, project.price.network, parts.networks.mode);
     const publicPath = req.baseUrl;
     const rest = requestTarget(req).slice(publicPath.length);
     const call = newCall({ project, key, at, method: req.method, publicPath, rest });
@@ -134,7 +139,7 @@ async function decideProof(
   if (fingerprint === undefined) return refused(true, () => undefined);
   const retry = callRetry(call, req);
   const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash };
-  const opened = await parts.facilitator.openProof(signature.value, use);
+  const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
     return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
@@ -145,7 +150,7 @@ async function decideProof(
   });
 }
 
-function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
+function proofUse({ splitWalletOn }: Gateway, call: Call): ProofUse {
   const { project, key } = call;
   const { token, amount, pass } = project.price;
   return {
@@ -156,6 +161,6 @@ function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
     wallet: key.owner,
     // Without single calls nobody can say by a transfer alone what it is to buy.
     ...(pass === undefined ? { memo: callMemo(project, key.id) } : {}),
-    price: { token, amount, legs: demandOf(project, splitWallet).legs },
+    price: { token, amount, legs: demandOf(project, splitWalletOn(project.price.network)).legs },
   };
 }

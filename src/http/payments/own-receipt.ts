@@ -3,7 +3,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { type DescribeToken, labelsOf } from '../../gateway/token-label.js';
 import { receiptPage } from '../../pages/service/receipt-page.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { BookedPayment, ReceiptReader } from '../../storage/books/receipt-reader.js';
+import type { PaidFor, ReceiptReader } from '../../storage/books/receipt-reader.js';
 import type { PaymentState } from '../../storage/ledger/ledger.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { type ExplorerOptions, explorerOf } from '../framework/explorer.js';
@@ -14,7 +14,7 @@ import type { ShellFor } from '../framework/service-pages.js';
 import { ownReceiptResponse } from './own-receipt-schemas.js';
 
 /** What {@link OWN_RECEIPT_OPERATIONS} work with. */
-export interface OwnReceiptParts extends ExplorerOptions {
+export interface OwnReceiptParts extends Omit<ExplorerOptions, 'network'> {
   readonly receipts: ReceiptReader;
   readonly describeToken: DescribeToken;
   /** A project by its id, where it is not deleted. */
@@ -67,7 +67,7 @@ const getOwnReceipt = defineOperation({
 /** Receipts of a caller's own payments. */
 export const OWN_RECEIPT_OPERATIONS = [getOwnReceipt];
 
-function maySee({ payment, calls }: BookedPayment, { wallet, keyId, projectId, scopes }: ApiCaller): boolean {
+function maySee({ payment, calls }: PaidFor, { wallet, keyId, projectId, scopes }: ApiCaller): boolean {
   const { owner = payment.terms.payTo } = payment;
   const isSeller = owner === wallet;
   if (keyId === undefined) return isSeller || payment.payer === wallet || calls.some(({ buyer }) => buyer === wallet);
@@ -75,7 +75,7 @@ function maySee({ payment, calls }: BookedPayment, { wallet, keyId, projectId, s
   return isSeller && scopes.includes('analytics:read') && (projectId ?? payment.projectId) === payment.projectId;
 }
 
-async function receiptView(found: BookedPayment, parts: OwnReceiptParts, req: Request): Promise<Receipt> {
+async function receiptView(found: PaidFor, parts: OwnReceiptParts, req: Request): Promise<Receipt> {
   const { payment, requestId, calls } = found;
   const { terms, signature, slot, projectId, buys } = payment;
   const tokens = await labelsOf([terms.asset], parts.describeToken);
@@ -88,7 +88,8 @@ async function receiptView(found: BookedPayment, parts: OwnReceiptParts, req: Re
     ...{ payer: payment.payer, ...money(terms.amount), token: symbol, mint: terms.asset },
     recipients: legs.map(({ recipient, amount }) => ({ recipient, ...money(amount) })),
     tx_signature: signature ?? null,
-    explorer_url: signature === undefined ? null : `${explorerOf(parts, req)}/tx/${signature}`,
+    explorer_url:
+      signature === undefined ? null : `${explorerOf({ ...parts, network: terms.network }, req)}/tx/${signature}`,
     paid_at: new Date(payment.claimedAt).toISOString(),
     block_number: slot ?? null,
     reason: payment.reason ?? null,

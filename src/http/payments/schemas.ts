@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAddress } from '../../protocol/address.js';
 import { amountFault } from '../../protocol/money/money.js';
 import { supportedResponse } from '../../protocol/wire/schemas.js';
-import { address, countSchema, networkId, signature, unixSeconds } from '../framework/fields.js';
+import { address, countSchema, networkId, networkName, signature, unixSeconds } from '../framework/fields.js';
 
 /** Where payments are, made and settled. */
 export const PAYMENTS_PATHS = {
@@ -48,11 +48,7 @@ export const createPaymentBody = z.strictObject(
     payer: wallet
       .optional()
       .describe('Wallet that will pay, if it is known: then the answer holds a transaction to sign.'),
-    network: z
-      .string('must be a network id')
-      .max(64, 'must be at most 64 characters')
-      .optional()
-      .describe('Default: the network that is served here.'),
+    network: networkName,
     memo: z
       .string('must be a text')
       .max(256, 'must be at most 256 characters')
@@ -143,6 +139,7 @@ export const verifyBody = z.object({
     .min(1, 'must not be empty')
     .max(128, 'must be at most 128 characters')
     .describe('Base58.'),
+  network: networkName.describe('Where it is looked for. Default: on each that is served here.'),
   expected: expected
     .optional()
     .describe(
@@ -255,6 +252,7 @@ export const verifiedResponse = z.object({
   to: address.nullable(),
   received: z.array(arrived).describe('What each wallet holds more after the transaction, network fees apart.'),
   transfers: z.array(transfer).describe('What the instructions moved; some of it may have gone back.'),
+  network: networkId.nullable().describe('Where it was found.'),
 });
 
 /** Networks in the response of `GET /supported`. */

@@ -5,6 +5,7 @@ import { jsonFault } from '../../protocol/wire/json.js';
 import { address, countSchema, networkId } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
+import { upstreamBody, upstreamResponse } from './upstream-schemas.js';
 
 /** Where projects are. */
 export const PROJECTS_PATHS = {
@@ -27,7 +28,6 @@ const MAX_TAGS = 5;
 const MAX_METADATA_BYTES = 2_048;
 const MAX_EXAMPLE_BYTES = 8_192;
 const MAX_DOCUMENT_BYTES = 65_536;
-const MAX_TIMEOUT_MS = 120_000;
 const MAX_PER_SECOND = 10_000;
 const MAX_CONCURRENT = 1_000;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -48,14 +48,6 @@ const isShort = (max: number) => (value: unknown) => Buffer.byteLength(JSON.stri
 const FIT = { error: 'is nested too deeply, has too many values or a key __proto__', abort: true };
 const isFit = (value: unknown) => jsonFault(value) === undefined;
 const object = z.record(z.string(), z.unknown(), 'must be an object').refine(isFit, FIT);
-
-const upstream = z.strictObject(
-  {
-    url: text(2_048).describe('https only; path and query of each call are appended to it.'),
-    timeout_ms: wholeNumber('a number of milliseconds', 100, MAX_TIMEOUT_MS).optional().describe('Default 30,000.'),
-  },
-  'must be {url, timeout_ms?}',
-);
 
 const chargedStatus = z.union(
   [z.literal(['4xx', '5xx']), z.int().min(400).max(599)],
@@ -161,7 +153,7 @@ export const projectBody = z.strictObject(
     description: text(1_000)
       .refine((it) => !it.includes('\0'), 'must be a text')
       .optional(),
-    upstream,
+    upstream: upstreamBody,
     pricing,
     split: z
       .array(wantedShare, 'must be a list of {recipient, bps, label?}')
@@ -270,7 +262,7 @@ export const projectItemResponse = z.object({
   suspended_at: z.iso.datetime().nullable().describe('Since when the operator has suspended it, or its owner.'),
   visibility: z.enum(VISIBILITIES),
   allowed: z.array(z.string()),
-  upstream: z.object({ url: z.string(), timeout_ms: countSchema }),
+  upstream: upstreamResponse,
   pricing: priceResponse,
   split: z.array(share),
   limits: z.object({ per_second: countSchema, concurrent: countSchema, max_body_bytes: countSchema }),

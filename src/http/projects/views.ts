@@ -8,12 +8,13 @@ import type { ProjectPass, ProjectPrice, ProjectRecord } from '../../storage/pro
 import type { ResponseBody } from '../framework/fields.js';
 import { CALLS_PATH } from '../framework/path.js';
 import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
+import { bodyOfUpstream, draftOfUpstream, upstreamView } from './upstream-views.js';
 
 /** What a client wrote, as the gateway takes it. */
 export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): ProjectDraft {
   return {
     ...body,
-    upstream: { url: upstream.url, timeoutMs: upstream.timeout_ms },
+    upstream: draftOfUpstream(upstream),
     pricing: draftOfPricing(pricing),
     limits: limits && {
       perSecond: limits.per_second,
@@ -27,7 +28,7 @@ export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): 
 export function bodyFrom({ upstream, pricing, limits, ...draft }: ProjectDraft): object {
   return {
     ...draft,
-    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    upstream: bodyOfUpstream(upstream),
     pricing: bodyOfPricing(pricing),
     limits: {
       per_second: limits?.perSecond,
@@ -91,7 +92,7 @@ export function projectItemView(
   origin: string,
   suspended: Suspension | undefined,
 ): ResponseBody<typeof projectItemResponse> {
-  const { id, slug, name, description, owner, upstream, price, split, limits, visibility, tags, metadata } = project;
+  const { id, slug, name, description, owner, price, split, limits, visibility, tags, metadata } = project;
   return {
     id,
     slug,
@@ -103,7 +104,7 @@ export function projectItemView(
     suspended_at: suspended === undefined ? null : new Date(suspended.at).toISOString(),
     visibility,
     allowed: project.allowed ?? [],
-    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    upstream: upstreamView(project),
     pricing: priceView(price),
     split: split.map(({ recipient, bps, label }) => ({ recipient, bps, label: label ?? null })),
     limits: {

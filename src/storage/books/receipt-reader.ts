@@ -6,7 +6,7 @@ import { namesOf } from '../sql/columns.js';
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 
 /** A payment beside what it has bought. */
-export interface BookedPayment {
+export interface PaidFor {
   readonly payment: PaymentRecord;
   /** The payment request that it has paid, `pay_` and base58. */
   readonly requestId?: string;
@@ -17,7 +17,7 @@ export interface BookedPayment {
 /** Finds payments for their receipts. Rejects with `store_unavailable` when the database does not answer. */
 export interface ReceiptReader {
   /** @param id - of the payment, or of the payment request that it has paid */
-  find(id: string): Promise<BookedPayment | undefined>;
+  find(id: string): Promise<PaidFor | undefined>;
 }
 
 /** Most calls that are found of a payment. */

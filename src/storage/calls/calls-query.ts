@@ -1,5 +1,3 @@
-import type { CallRecord } from './call-store.js';
-
 /** The place of a call in a list of them. */
 export interface CallPlace {
   /** When it came in, milliseconds since the epoch. */
@@ -16,8 +14,8 @@ export interface CallsQuery {
   readonly keyId?: string | undefined;
   /** Wallet that has paid, base58. */
   readonly payer?: string | undefined;
-  readonly outcome?: CallRecord['outcome'] | undefined;
-  /** As {@link CallRecord.route} says it. */
+  readonly outcome?: 'succeeded' | 'failed' | undefined;
+  /** As `route` of a call says it. */
   readonly route?: string | undefined;
   /** Milliseconds since the epoch, included. */
   readonly from?: number | undefined;

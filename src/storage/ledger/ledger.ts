@@ -153,6 +153,11 @@ export interface Ledger extends PaymentRequestLedger {
    * forgotten: a proof that landed earlier may have been used already and is refused. Missing where the books are kept.
    */
   readonly remembersSince?: number;
+  /**
+   * Until when everything was remembered before that, in milliseconds since the epoch: a backup was restored. What was sent and not over
+   * by then buys nothing any more. Missing where nothing is remembered from before.
+   */
+  readonly remembersUntil?: number;
   /** A name for a lease that nobody else has. Where several processes share the ledger it tells which of them holds it. */
   newLease(): string;
   /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */

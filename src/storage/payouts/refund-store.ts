@@ -11,7 +11,8 @@ export type RefundState = 'planned' | 'taken' | 'broadcast' | 'paid' | 'failed';
 /**
  * Why a refund is not paid: its credit was used before it could be taken; the refund wallet holds too little, or was replaced before the
  * refund was signed; the payer has no token account, has sold it, or the token program refuses the transfer; its transaction failed on the
- * chain, did not land in time, or nobody can say any more whether it landed (`outcome_unknown`: it stays sent, and somebody has to look).
+ * chain, did not land in time, or nobody can say any more whether it landed (`outcome_unknown`: it stays sent, and somebody has to look); or the
+ * chain has a refund to the payer that the books do not know, and that does not say of which payment it is (`unknown_refund`).
  */
 export const REFUND_FAULTS = [
   'credit_used',
@@ -23,6 +24,7 @@ export const REFUND_FAULTS = [
   'failed_on_chain',
   'expired',
   'outcome_unknown',
+  'unknown_refund',
 ] as const;
 
 /** One of {@link REFUND_FAULTS}. */
@@ -30,7 +32,7 @@ export type RefundFault = (typeof REFUND_FAULTS)[number];
 
 /** What is to be refunded. */
 export interface NewRefund {
-  /** `rfd_` and base58 of 16 random bytes; the memo of its transaction, and the name of its debit. */
+  /** `rfd_` and base58 of 20 bytes that are made of the payment's id and the count of its refunds; the memo of its transaction, and the name of its debit. */
   readonly id: string;
   readonly paymentId: string;
   /** The pass that the payment has made. */

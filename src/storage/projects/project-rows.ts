@@ -9,6 +9,7 @@ import {
   type ProjectPrice,
   type ProjectRecord,
   type ProjectSettings,
+  type ProjectUpstream,
   priceKey,
 } from './projects.js';
 
@@ -37,6 +38,7 @@ export const PROJECT_COLUMNS = [
   'mint',
   'symbol',
   'price_key',
+  'network',
   'tags',
   'search',
   'details',
@@ -45,6 +47,7 @@ export const PROJECT_COLUMNS = [
   'previous_secret_until',
   'created_at',
   'updated_at',
+  'secrets_keys',
 ] as const;
 
 /** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
@@ -71,6 +74,7 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     mint: token.mint,
     symbol: token.symbol.toUpperCase(),
     price_key: priceKey(formatAmount(amount, token.decimals)),
+    network: price.network,
     tags: JSON.stringify(tags),
     search: [slug, name, description ?? '', ...tags].join(' ').toLowerCase(),
     details: JSON.stringify(details),
@@ -79,7 +83,14 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     previous_secret_until: project.previousSecretUntil ?? null,
     created_at: project.createdAt,
     updated_at: project.updatedAt,
+    secrets_keys: secretsKeysOf(upstream),
   };
+}
+
+/** Ids of the keys that the secrets of an upstream are encrypted with, separated by spaces; null where it has none. */
+function secretsKeysOf({ headers = {}, query = {} }: ProjectUpstream): string | null {
+  const ids = [...Object.values(headers), ...Object.values(query)].map((sealed) => sealed.split('.')[1] ?? '');
+  return ids.length === 0 ? null : [...new Set(ids)].sort().join(' ');
 }
 
 function priceToKeep({ amount: _amount, pass, offers, former, ...price }: ProjectPrice): Details['price'] {
@@ -108,7 +119,11 @@ function toPass({ cost, ...pass }: KeptPass): ProjectPass {
   return { ...pass, ...(cost === undefined ? {} : { cost: BigInt(cost) }) };
 }
 
-/** A row of `tollhouse_project`. */
+function timeOf(name: 'upstreamCheckedAt' | 'upstreamDownSince', value: Row[string] | undefined) {
+  return value === null || value === undefined ? {} : { [name]: Number(value) };
+}
+
+/** A row of `tollhouse_project`, and how its upstream is where that was read with it. */
 export function toProject(row: Row): ProjectRecord {
   const { price, ...details } = JSON.parse(String(row.details)) as Details;
   return {
@@ -126,5 +141,7 @@ export function toProject(row: Row): ProjectRecord {
     updatedAt: Number(row.updated_at),
     ...(row.previous_secret === null ? {} : { previousSecret: String(row.previous_secret) }),
     ...(row.previous_secret_until === null ? {} : { previousSecretUntil: Number(row.previous_secret_until) }),
+    ...timeOf('upstreamCheckedAt', row.checked_at),
+    ...timeOf('upstreamDownSince', row.down_since),
   };
 }

@@ -1,4 +1,5 @@
 import type { Share } from '../../protocol/money/split.js';
+import type { MoneyMode } from '../../protocol/networks/networks.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
 
@@ -16,6 +17,28 @@ export interface ProjectUpstream {
   readonly url: string;
   /** How long its response may take, in milliseconds. */
   readonly timeoutMs: number;
+  /** How often a GET or HEAD that got no byte of a response is sent again, 0 to 3. Default {@link DEFAULT_RETRIES}. */
+  readonly retries?: number;
+  /** Header fields that are added to each call, by name in lower case. */
+  readonly headers?: SealedTexts;
+  /** Parameters that are added to the query of each call. */
+  readonly query?: SealedTexts;
+  /** Where it tells that it is well. Default: nobody looks. */
+  readonly health?: UpstreamHealth;
+}
+
+/** Secrets by name, each encrypted: stores hold nothing else. */
+export type SealedTexts = Readonly<Record<string, string>>;
+
+/** How often a call is repeated that got no byte of a response, unless its project says something else. */
+export const DEFAULT_RETRIES = 1;
+
+/** How an upstream is looked at. */
+export interface UpstreamHealth {
+  /** Begins with `/`; appended to the upstream's address. */
+  readonly path: string;
+  /** From one look to the next, in milliseconds. */
+  readonly intervalMs: number;
 }
 
 /** What a payment buys for more than one call: so many, a time, both, or credit. As its owner wrote it. */
@@ -112,6 +135,10 @@ export interface ProjectRecord extends ProjectSettings {
   readonly previousSecretUntil?: number;
   /** 1, and one more with every change. */
   readonly version: number;
+  /** When its upstream was last looked at, milliseconds since the epoch; read by owner and slug, and not written with the project. */
+  readonly upstreamCheckedAt?: number;
+  /** Since when its upstream is known not to answer, the same. */
+  readonly upstreamDownSince?: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Milliseconds since the epoch. */
@@ -143,6 +170,8 @@ export interface MarketQuery {
   readonly token?: string;
   /** In the token's own unit, as {@link priceKey} writes it. */
   readonly maxPrice?: string;
+  /** Default: what is sold for money and what is sold for test money. */
+  readonly mode?: MoneyMode;
   readonly sort: MarketSort;
   /** Start of the day of UTC from which on payers are counted for the order, milliseconds since the epoch. */
   readonly since: number;

@@ -101,7 +101,10 @@ describe('a new project', () => {
       suspended_at: null,
       visibility: 'unlisted',
       allowed: [],
-      upstream: { url: 'https://weather.example/v2', timeout_ms: 30_000 },
+      upstream: {
+        ...{ url: 'https://weather.example/v2', timeout_ms: 30_000, retries: 1 },
+        ...{ headers: {}, query: {}, health: null, status: null, down_since: null },
+      },
       pricing: {
         amount: '0.01',
         amount_atomic: '10000',

@@ -227,6 +227,20 @@ describe('the time of a proof', () => {
       else expect(opened).toEqual(refused('invalid_proof_before_start'));
     }
   });
+
+  test.each(['directly', undefined] as const)(
+    'is not that which books have lost that were restored from a backup (%s)',
+    async (how) => {
+      for (const early of [60_000, 240_000]) {
+        const at = await open(how);
+        Object.assign(at.ledger, { remembersUntil: at.now() - 120_000 });
+        at.landAs({ blockTime: at.now() - early });
+        const opened = await at.show();
+        if (early === 240_000) expect(opened.status).toBe('open');
+        else expect(opened).toEqual(refused('invalid_proof_in_lost_books'));
+      }
+    },
+  );
 });
 
 test('what explains itself is not looked for among the references', async () => {

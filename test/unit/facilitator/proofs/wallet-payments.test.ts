@@ -71,6 +71,14 @@ test('one for a project is not used up: it is good for the call that it is shown
   expect(await parts.ledger.find('payment 1')).toMatchObject({ state: 'confirmed', ...seller });
 });
 
+test('one that landed in a time that restored books have lost may have been shown since, and is used up', async () => {
+  const asked = requestOf({ projectId: 'prj_1', owner: walletKey('owner').address });
+  const { parts, find } = await scene({ one: { ...PAYING, blockTime: 2 } }, asked);
+  Object.assign(parts.ledger, { remembersUntil: 1 });
+  expect(await find()).toMatchObject(PAID);
+  expect(await parts.ledger.find('payment 1')).toMatchObject({ state: 'served', signature: 'one' });
+});
+
 test('one that the node cannot tell of yet hides none after it, and is looked at again', async () => {
   const late = await scene({ newer: PAYING, older: undefined });
   expect(await late.find()).toMatchObject(PAID);

@@ -84,6 +84,15 @@ describe('what is left behind', () => {
     );
   });
 
+  test('is used up where it was so in a backup that was restored: it may have been served since', async () => {
+    const fixture = open({ remembersUntil: 1, remembersSince: Number.MAX_SAFE_INTEGER });
+    const left = await leave(fixture);
+    await fixture.advance(LEASE_MS);
+    fixture.chain.found = LANDED;
+    expect(await fixture.recover()).toEqual({ ...NOTHING, settled: 1 });
+    expect(await stateOf(fixture, left)).toBe('served');
+  });
+
   test('is told with what it was for, and asked for as far as any route can ask', async () => {
     const fixture = open();
     const sent = { signature: SIGNATURE, lastValidBlockHeight: 99 };

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { badOption } from '../../../errors/errors.js';
+import { namingAllMissing } from '../../../lib/optional-packages.js';
+import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
+import { packagesFor } from '../needed-packages.js';
+import { backupFailed } from './backup-error.js';
+import type { BackupOptions, Restored } from './backup-options.js';
+import { backUpPostgres, restorePostgres } from './postgres-backup.js';
+import { backUpSqlite, restoreSqlite } from './sqlite-backup.js';
+import { beginningOf } from './whole-file.js';
+
+/** A backup as its maker is told of it. */
+export interface MadeBackup {
+  /** Whole path of the file. */
+  readonly file: string;
+  /** The last step of the schema in it; undefined where there is none. */
+  readonly schema: string | undefined;
+}
+
+/** How the files of the two begin. */
+const BEGINNINGS = [
+  { dialect: 'sqlite', text: 'SQLite format 3\u0000', name: 'a SQLite file' },
+  { dialect: 'postgres', text: 'PGDMP', name: 'a dump of Postgres (pg_dump --format=custom)' },
+] as const;
+const LONGEST = 16;
+
+/**
+ * Writes the books as they are at this moment into a file, while whoever uses them goes on: of SQLite another SQLite file, of Postgres a
+ * dump by `pg_dump`. It is read again and checked before it gets its name; only its owner can read it.
+ * @throws TollhouseError `backup_failed`, `bad_option` for `memory:`, and what `openStorage` throws
+ */
+export async function backUpDatabase(
+  databaseUrl: string,
+  file: string,
+  { force = false, onStep = () => undefined, now = Date.now }: BackupOptions = {},
+): Promise<MadeBackup> {
+  const location = locationOf(databaseUrl, 'backUpDatabase');
+  const path = resolve(file);
+  if (!force && existsSync(path)) throw backupFailed(`${path} is there already; name another file, or take --force`);
+  const schema = await namingAllMissing('backUpDatabase', packagesFor(databaseUrl), () =>
+    location.dialect === 'postgres'
+      ? backUpPostgres(location.url, path, onStep, now)
+      : backUpSqlite(resolve(location.path), path, onStep, now),
+  );
+  return { file: path, schema };
+}
+
+/**
+ * Puts a backup into a database that holds nothing of Tollhouse yet; of SQLite, with `force`, into the place of a file that nobody has
+ * open, which is set aside. The schema is brought up to date, and what was open then is ended: see `settleRestored`.
+ * @throws TollhouseError `backup_failed`, `bad_option` for `memory:` and a schema that is newer than this program
+ */
+export async function restoreDatabase(
+  databaseUrl: string,
+  file: string,
+  { force = false, onStep = () => undefined, now = Date.now }: BackupOptions = {},
+): Promise<Restored> {
+  const location = locationOf(databaseUrl, 'restoreDatabase');
+  const path = resolve(file);
+  await refuseOther(path, location.dialect);
+  return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), () =>
+    location.dialect === 'postgres'
+      ? restorePostgres(databaseUrl, path, onStep, now)
+      : restoreSqlite(resolve(location.path), path, { force, onStep, now }),
+  );
+}
+
+function locationOf(databaseUrl: string, where: string) {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres' || location.path !== IN_MEMORY) return location;
+  throw badOption(where, 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
+}
+
+async function refuseOther(path: string, dialect: 'sqlite' | 'postgres'): Promise<void> {
+  if (!existsSync(path)) throw backupFailed(`no such file: ${path}`);
+  const beginning = await beginningOf(path, LONGEST);
+  const kind = BEGINNINGS.find(({ text }) => beginning.startsWith(text));
+  if (kind?.dialect === dialect) return;
+  const wanted = BEGINNINGS.find((it) => it.dialect === dialect)?.name;
+  const found = kind === undefined ? 'no backup' : kind.name;
+  throw backupFailed(`${path} is ${found}, and DATABASE_URL names a database that is restored from ${wanted}`);
+}

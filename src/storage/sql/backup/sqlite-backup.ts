@@ -1,0 +1,156 @@
+import { existsSync, statSync } from 'node:fs';
+import { copyFile, link, mkdir, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { TollhouseError } from '../../../errors/errors.js';
+import { codeOf, lineOf } from '../load-driver.js';
+import { readSteps } from '../migrate.js';
+import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';
+import { openSqlite } from '../sqlite/sqlite-database.js';
+import { isBusy, type SqliteConnection } from '../sqlite/sqlite-driver.js';
+import { settleRestored } from './after-restore.js';
+import { backupFailed } from './backup-error.js';
+import type { BackupOptions, Restored } from './backup-options.js';
+import { NOTE_MOMENT } from './moments.js';
+import { writeWhole } from './whole-file.js';
+
+/** How long a look waits for a write of the server. */
+const BUSY_MS = 5_000;
+const HAS_MOMENTS = `select 1 as found from sqlite_master where type = 'table' and name = 'tollhouse_moment'`;
+
+/**
+ * Writes a SQLite file as it is at this moment into another one, while it is written to. Returns the last step of its schema.
+ * @param source - whole path of the file
+ * @param target - whole path of the backup; it is replaced
+ */
+export async function backUpSqlite(
+  source: string,
+  target: string,
+  onStep: (text: string) => void,
+  now: () => number,
+): Promise<string | undefined> {
+  if (!existsSync(source)) throw backupFailed(`no such file: ${source}, which DATABASE_URL names`);
+  const begun = now();
+  let schema: string | undefined;
+  await asBackup(`${source} cannot be backed up`, () =>
+    writeWhole(target, async (part) => {
+      onStep(`copying ${(statSync(source).size / 2 ** 20).toFixed(1)} MiB`);
+      await copyBooks(source, part);
+      onStep('checking the copy');
+      schema = await withFile(part, false, async (connection) => {
+        const last = await checkBooks(connection, source);
+        noteTime(connection, begun);
+        return last;
+      });
+    }),
+  );
+  return schema;
+}
+
+/** Puts a SQLite file that is a backup into a place, brings it up to date there, and ends what was open in it. */
+export async function restoreSqlite(
+  target: string,
+  backup: string,
+  { force, onStep, now }: Required<BackupOptions>,
+): Promise<Restored> {
+  return asBackup(`${backup} cannot be restored`, async () => {
+    onStep('checking the backup');
+    await withFile(backup, true, (connection) => checkBooks(connection, backup));
+    await refuseInUse(target, force);
+    await mkdir(dirname(target), { recursive: true });
+    let restored: Restored | undefined;
+    await writeWhole(target, async (part) => {
+      onStep('copying');
+      await copyBooks(backup, part);
+      const database = await openSqlite(part);
+      try {
+        restored = await settleRestored(database, now());
+      } finally {
+        await database.close();
+      }
+      const setAside = await putAside(target, now());
+      if (setAside !== undefined) restored = { ...restored, setAside };
+    });
+    if (restored === undefined) throw new Error('nothing was restored');
+    return restored;
+  });
+}
+
+/** As they are at this moment, with what is in the journal beside the file. */
+function copyBooks(from: string, to: string): Promise<unknown> {
+  return withFile(from, true, (connection) => connection.exec(`vacuum into '${to.replaceAll("'", "''")}'`));
+}
+
+async function withFile<T>(
+  file: string,
+  readonly: boolean,
+  work: (connection: SqliteConnection) => T | Promise<T>,
+): Promise<T> {
+  const connection = (await loadSqliteDriver()).open(file, { readonly, timeoutMs: BUSY_MS });
+  try {
+    return await work(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Whether a file is whole and holds books that this program can read. Returns the last step of its schema. */
+async function checkBooks(connection: SqliteConnection, file: string): Promise<string | undefined> {
+  const faults = connection.prepare('pragma integrity_check').all([]);
+  const [first] = faults.map((row) => String(Object.values(row)[0]));
+  if (first !== 'ok') throw backupFailed(`${file} is damaged (${first}); take an earlier backup`);
+  const run = async (text: string) => connection.prepare(text).all([]);
+  const { made } = await readSteps({ dialect: 'sqlite', run });
+  if (made.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
+  return made.at(-1);
+}
+
+/** In the copy only; what has no table for it is older than this program. */
+function noteTime(connection: SqliteConnection, time: number): void {
+  if (connection.prepare(HAS_MOMENTS).all([]).length === 0) return;
+  connection.prepare(NOTE_MOMENT.text).run({ 1: 'backed_up', 2: time });
+}
+
+/** Whoever has a file open in WAL mode holds a lock on it, which leaving that mode would need. */
+async function refuseInUse(target: string, force: boolean): Promise<void> {
+  if (!existsSync(target) || statSync(target).size === 0) return;
+  if (!force) {
+    throw backupFailed(
+      `${target} is there already; name another file in DATABASE_URL, or stop the server and take --force`,
+    );
+  }
+  try {
+    await withFreeFile(target);
+  } catch (error) {
+    if (isBusy(error)) throw backupFailed(`somebody has ${target} open; stop the server first`, error);
+    // A damaged file is why one restores: nobody can tell who has it open.
+    if (!codeOf(error).startsWith('SQLITE_') && codeOf(error) !== 'ERR_SQLITE_ERROR') throw error;
+  }
+}
+
+async function withFreeFile(target: string): Promise<void> {
+  const connection = (await loadSqliteDriver()).open(target, { timeoutMs: 0 });
+  try {
+    connection.exec('pragma journal_mode = delete');
+  } finally {
+    connection.close();
+  }
+}
+
+/** What stood there is kept under another name as well; in its place it stays until the other one is there. */
+async function putAside(target: string, time: number): Promise<string | undefined> {
+  if (!existsSync(target)) return undefined;
+  const aside = `${target}.before-${new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  await link(target, aside).catch(() => copyFile(target, aside));
+  for (const end of ['-wal', '-shm'])
+    if (existsSync(`${target}${end}`)) await rename(`${target}${end}`, `${aside}${end}`);
+  return aside;
+}
+
+/** What the driver or the system throws says what went wrong, and not with what. */
+async function asBackup<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TollhouseError ? error : backupFailed(`${what} (${lineOf(error)})`, error);
+  }
+}

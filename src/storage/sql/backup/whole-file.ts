@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Who may read it: books hold secrets of webhooks and upstreams. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * Makes a file that is there as a whole or not at all, whatever happens meanwhile: it is written under another name beside it, is on
+ * the disk, and gets its name then. Only its owner can read it.
+ * @param write - fills the file of the name that it is given, which is there and empty
+ */
+export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+  const part = join(dirname(file), `.${basename(file)}.${randomUUID()}.part`);
+  try {
+    await (await open(part, 'wx', OWNER_ONLY)).close();
+    await write(part);
+    await onDisk(part);
+    await rename(part, file);
+    await onDisk(dirname(file));
+  } finally {
+    // SQLite may have put some beside it.
+    for (const end of ['', '-wal', '-shm', '-journal']) await rm(`${part}${end}`, { force: true });
+  }
+}
+
+async function onDisk(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** How a file begins, as text of one byte a letter; empty where there is none. */
+export async function beginningOf(path: string, length: number): Promise<string> {
+  const file = await open(path, 'r').catch(() => undefined);
+  if (file === undefined) return '';
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
