@@ -25,6 +25,7 @@ import { operatorsOption, ownersOption } from './owners/owners-options.js';
 import { quotasOption } from './owners/quotas-option.js';
 import { createStrangers, type Strangers } from './owners/strangers.js';
 import { createNetworkPayouts } from './payouts/network-payouts.js';
+import type { PriceRules } from './prices/read-pricing.js';
 import { checkProjects } from './projects/checked-projects.js';
 import { createMarketplace } from './projects/marketplace.js';
 import { createProjects } from './projects/projects.js';
@@ -193,29 +194,18 @@ function strangersOf(
 function sellingSide(parts: Parts, counters: Counters, scale: number) {
   const { networks, stores, guard, strangers, secretBox, now } = parts;
   const { tokens } = networks.joined;
-  const { network, isWallet } = networks.first;
+  const { isWallet } = networks.first;
   const { quotas, admit, suspensions, operator } = strangers;
   const { book, credit, passSales } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
     return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
   };
+  const projectRules = { ...priceRules(networks), addressGuard: guard, isWallet, secretBox, quotas, admit, now };
   const { forget, ...projects } = createProjects({
+    ...projectRules,
     store: stores.projects,
-    addressGuard: guard,
-    findToken: (text, on) => findPriceToken(networks.named(on), text),
-    tokenFault(text, on) {
-      const facilitator = networks.named(on);
-      return facilitator.tokenFault(priceMint(facilitator, text));
-    },
-    isWallet,
     feePayers: async () => (await networks.joined.supported()).signers,
-    secretBox,
-    network,
-    networks: networks.all.map((it) => it.network),
-    quotas,
-    admit,
-    now,
   });
   const keys = keysOf(parts, counters, scale);
   const analytics = createAnalytics({ book, credit, passSales, describeToken, now });
@@ -242,6 +232,19 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
     }),
     spendingReports: createSpendingReports({ book, credit, passSales, keys, describeToken, now }),
     describeToken,
+  };
+}
+
+/** In what projects may be paid. */
+function priceRules({ first, all, named }: Parts['networks']): PriceRules {
+  return {
+    findToken: (text, on) => findPriceToken(named(on), text),
+    tokenFault(text, on) {
+      const facilitator = named(on);
+      return facilitator.tokenFault(priceMint(facilitator, text));
+    },
+    network: first.network,
+    networks: all.map((it) => it.network),
   };
 }
 

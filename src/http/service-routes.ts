@@ -3,6 +3,7 @@ import { type Holdings, holdingsOf } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Networks } from '../facilitator/networks/networks.js';
+import { createFreeCalls } from '../gateway/calls/free-calls.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
@@ -11,6 +12,7 @@ import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.j
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
 import { createCallServer } from './calls/serve-call.js';
+import { createServeFree } from './calls/serve-free.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import type { OperationDescription } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
@@ -134,8 +136,9 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
     page: page === false ? undefined : page,
     server: createCallServer(gateway, networks.first.passes),
   });
+  const serveFree = createServeFree(gateway, createFreeCalls(networks.first.passes, gateway.now));
   return {
-    calls: createCallRoutes({ networks, gateway, gates }, beforeCalls),
+    calls: createCallRoutes({ networks, gateway, gates, serveFree }, beforeCalls),
     listed: projectListings({
       projects,
       termsOf: (project) => (networks.on(project.price.network) ? listedTerms(gates(project)) : []),

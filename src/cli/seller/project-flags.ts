@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../lib/defined.js';
-import { priceArgument } from '../arguments/price-argument.js';
+import { pricesArgument } from '../arguments/route-argument.js';
 import { UsageError } from '../command.js';
+import { PRICE_FLAGS, type PriceFlags, readPriceFlags } from './price-flags.js';
 import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 
 /** Flags of `tollhouse projects create`, for `readArguments`. */
@@ -15,11 +16,12 @@ export const PROJECT_FLAGS = {
   private: { type: 'boolean' },
   allowed: { type: 'string' },
   file: { type: 'string' },
+  ...PRICE_FLAGS,
   ...UPSTREAM_FLAGS,
 } as const;
 
 /** What was given for {@link PROJECT_FLAGS}. */
-export interface ProjectFlags extends UpstreamFlags {
+export interface ProjectFlags extends PriceFlags, UpstreamFlags {
   readonly slug?: string | undefined;
   readonly name?: string | undefined;
   readonly upstream?: string | undefined;
@@ -53,9 +55,10 @@ function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): o
   return {
     ...defined({ name }),
     ...(Object.keys(changed).length === 0 ? {} : { upstream: changed }),
-    ...(price === undefined ? {} : { pricing: priceArgument('--price', price) }),
+    ...(price === undefined ? {} : { pricing: { prices: null, ...pricesArgument('--price', price) } }),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...visibilityFrom(more),
+    ...readPriceFlags(more),
   };
 }
 
@@ -67,9 +70,10 @@ function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags
     slug,
     name: name ?? slug,
     upstream: { url: upstream, ...readUpstreamFlags(more) },
-    pricing: priceArgument('--price', price),
+    pricing: pricesArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...visibilityFrom(more),
+    ...readPriceFlags(more),
   };
 }
 

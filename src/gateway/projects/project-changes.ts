@@ -17,7 +17,7 @@ export interface ProjectChange {
 }
 
 /** Fields of the settings that have another name for clients. */
-const WIRE_NAMES: Readonly<Record<string, string>> = { price: 'pricing' };
+const WIRE_NAMES: Readonly<Record<string, string>> = { price: 'pricing', freeCalls: 'free_calls' };
 
 /** Other settings, another document; undefined when all is as it was. */
 export function changedSettings(
@@ -25,7 +25,8 @@ export function changedSettings(
   settings: ProjectSettings,
   documents: { readonly before: ProjectOpenApi; readonly after: ProjectOpenApi },
 ): ProjectChange | undefined {
-  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...rest } = before;
+  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = before;
+  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
   const project: ProjectRecord = { ...rest, ...settings };
   const names = [...new Set([...Object.keys(before), ...Object.keys(project)])];
   const fields = names.filter((name) => !isDeepStrictEqual(Reflect.get(before, name), Reflect.get(project, name)));

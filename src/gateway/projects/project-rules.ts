@@ -3,14 +3,15 @@ import { defined } from '../../lib/defined.js';
 import { sharesFault, splitAmount } from '../../protocol/money/split.js';
 import type { ProjectRecord, ProjectSettings, ProjectShare } from '../../storage/projects/projects.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
+import { fieldFault } from '../prices/field-fault.js';
+import { callPrices } from '../prices/project-offers.js';
+import { type PriceRules, readPricing } from '../prices/read-pricing.js';
+import { readFreeCalls, readRoutes } from '../prices/read-routes.js';
 import { upstreamTarget } from '../proxy/upstream-target.js';
 import { sealWritten, writtenFaults } from '../upstream-secrets/sealed-additions.js';
 import type { SecretBox } from '../upstream-secrets/secret-box.js';
-import { fieldFault } from './field-fault.js';
 import { payeesByDefault } from './payees.js';
 import type { ProjectDraft } from './project-draft.js';
-import { callPrices } from './project-offers.js';
-import { type PriceRules, readPricing } from './project-prices.js';
 import { RESERVED_SLUGS } from './slugs.js';
 import { allowedFault } from './visibility.js';
 
@@ -45,18 +46,25 @@ export async function settingsOf(
   const split = sharesOf(draft, owner);
   const allowed = draft.allowed?.length ? [...new Set(draft.allowed)] : undefined;
   const price = await readPricing(draft.pricing, rules, before?.price);
-  const amounts = price.ok ? callPrices(price.value).map((it) => it.amount) : [];
+  const onNetwork = price.ok ? { ...rules, network: price.value.network } : rules;
+  const routes = await readRoutes(draft.routes ?? [], draft.pricing, onNetwork, before);
+  const freeCalls = readFreeCalls(draft.freeCalls);
+  const priced = [price.ok ? price.value : [], routes.ok ? (routes.value ?? []).map((it) => it.price ?? []) : []];
+  const amounts = priced
+    .flat(2)
+    .flatMap(callPrices)
+    .map((it) => it.amount);
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
     faultAt('/upstream/health/path', healthFault(upstream)),
     ...writtenFaults(upstream, before?.upstream),
-    ...(price.ok ? [] : price.faults),
+    ...[price, routes, freeCalls].flatMap((it) => (it.ok ? [] : it.faults)),
     faultAt('/split', await splitFault(split, amounts, rules)),
     faultAt('/example/path', exampleFault(example?.path)),
     ...(draft.allowed ?? []).map((it, at) => faultAt(`/allowed/${at}`, allowedFault(it, rules.isWallet))),
   ].filter((it) => it !== undefined);
-  if (!price.ok || faults.length > 0) throw invalid(faults);
+  if (!price.ok || !routes.ok || !freeCalls.ok || faults.length > 0) throw invalid(faults);
   return {
     slug,
     name,
@@ -69,7 +77,7 @@ export async function settingsOf(
     limits: limitsOf(draft),
     visibility,
     tags: [...new Set(tags)],
-    ...defined({ description, metadata, example, allowed }),
+    ...defined({ description, metadata, example, allowed, routes: routes.value, freeCalls: freeCalls.value }),
   };
 }
 

@@ -2,17 +2,25 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
+import { defined } from '../../lib/defined.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { NetworkId } from '../../protocol/types.js';
+import type { ProjectMoney } from '../../storage/projects/call-price.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { requireAllowedProject } from '../calls/call.js';
 import type { Suspensions } from '../owners/suspensions.js';
+import { callRoute } from '../prices/call-route.js';
+import { singlePrices } from '../prices/project-offers.js';
 import { isVisibleTo, type KeyHand } from './visibility.js';
 
 /** What of a body asks for a payment to a project. What is left out is the project's. */
 export interface SoldPayment {
   readonly project: string;
+  /** The call that it shall pay for: below `/v1/<slug>`, a query may follow. Default: one at the project's own price. */
+  readonly path?: string | undefined;
+  /** Default `GET`. */
+  readonly method?: string | undefined;
   readonly amount?: string | number | undefined;
   readonly token?: string | undefined;
   readonly recipient?: string | undefined;
@@ -44,6 +52,7 @@ export interface AskSellerParts {
 
 const PAUSED_RETRY_SECONDS = 60;
 const DEFAULT_LOOK_MS = 30_000;
+const FREE = 'This method and path of the project cost nothing: call it with your service key, without a payment.';
 const NO_SINGLE_CALLS =
   'The project sells no single calls: pay one of its offers through x402, which a call without a payment is told.';
 
@@ -77,8 +86,11 @@ export async function sellerParts(
       retryAfterSeconds: downRetrySeconds(project),
     });
   }
-  const { id: projectId, owner, split, price } = project;
-  if (price.pass !== undefined) throw new TollhouseError('invalid_amount', NO_SINGLE_CALLS, { param: 'project' });
+  const { id: projectId, owner, split } = project;
+  const { route, price: prices } = priceAsked(project, asked);
+  const [first] = singlePrices(prices);
+  if (first === undefined) throw new TollhouseError('invalid_amount', NO_SINGLE_CALLS, { param: 'project' });
+  const price = singlePrices(prices).find(({ token }) => isToken(asked.token, token)) ?? first;
   const { mint, symbol, decimals } = price.token;
   const parts = {
     amount: asked.amount ?? formatAmount(price.amount, decimals),
@@ -86,8 +98,23 @@ export async function sellerParts(
     token: asked.token ?? (mint === SOL_MINT ? symbol : mint),
     recipient: asked.recipient ?? split[0]?.recipient ?? owner,
   };
-  checkAsked({ ...parts, split: asked.split }, project);
-  return { ...parts, split, seller: { projectId, owner }, network: price.network };
+  checkAsked({ ...parts, split: asked.split }, { price, split });
+  return { ...parts, split, seller: { projectId, owner, ...defined({ route }) }, network: project.price.network };
+}
+
+/**
+ * What the call costs that is to be paid.
+ * @throws TollhouseError `ambiguous_path`, `route_not_found`, `route_denied`, or `invalid_amount` where it costs nothing
+ */
+function priceAsked(project: ProjectRecord, { method = 'GET', path }: SoldPayment) {
+  if (path === undefined) return { route: undefined, price: project.price };
+  const { route, isFree, project: at } = callRoute(project, { method, rest: path });
+  if (isFree) throw new TollhouseError('invalid_amount', FREE, { param: 'path' });
+  return { route, price: at.price };
+}
+
+function isToken(asked: string | undefined, { mint, symbol }: ProjectMoney['token']): boolean {
+  return asked !== undefined && (moneyOf(asked) === moneyOf(mint) || asked.toUpperCase() === symbol.toUpperCase());
 }
 
 /**
@@ -137,9 +164,9 @@ function checkAsked(
     recipient,
     split,
   }: Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient'> & Pick<SoldPayment, 'split'>,
-  { price, split: own }: ProjectRecord,
+  { price, split: own }: Pick<ProjectRecord, 'split'> & { readonly price: ProjectMoney },
 ): void {
-  const { symbol, mint, decimals } = price.token;
+  const { symbol, decimals } = price.token;
   if (split !== undefined) {
     throw new TollhouseError('invalid_split', "split must be left out: the project's applies", { param: 'split' });
   }
@@ -147,7 +174,7 @@ function checkAsked(
     const detail = `recipient must be one of the project's: ${own.map((share) => share.recipient).join(', ')}`;
     throw new TollhouseError('invalid_recipient', detail, { param: 'recipient' });
   }
-  if (moneyOf(token) !== moneyOf(mint) && token.toUpperCase() !== symbol.toUpperCase()) {
+  if (!isToken(token, price.token)) {
     throw new TollhouseError('invalid_token', `token must be that of the project's price: ${symbol}`, {
       param: 'token',
     });

@@ -5,9 +5,9 @@ import type { Networks } from '../../facilitator/networks/networks.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { type CallRoute, passScopeOf } from '../../gateway/prices/call-route.js';
+import { offersOf, soldPasses } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
-import { offersOf, soldPasses } from '../../gateway/projects/project-offers.js';
-import { projectScope } from '../../gateway/projects/project-scope.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
@@ -43,8 +43,11 @@ export interface CallGatesParts {
   readonly page?: ResolvedPageOptions | undefined;
 }
 
-/** The price before the calls of a project. */
-export type CallGates = (project: ProjectRecord) => CallGate;
+/**
+ * The price before the calls of a project.
+ * @param at - what one of its calls costs. Default: its own price
+ */
+export type CallGates = (project: ProjectRecord, at?: CallRoute) => CallGate;
 
 /** The gate before a project. */
 export interface CallGate extends PaymentGate {
@@ -57,18 +60,18 @@ export function listedTerms({ options, isOffered }: CallGate): readonly Omit<Ter
   return isOffered ? (fixedTerms(WHERE, options) ?? []) : [];
 }
 
-/** Makes the gates of projects; each is made once for each version of its project. */
+/** Makes the gates of projects; each is made once for each version of its project, and for each of its routes. */
 export function createCallGates(parts: CallGatesParts): CallGates {
   const known = boundedCache<string, CallGate>({ max: MAX_GATES });
-  return (project) => {
-    const name = `${project.id} ${project.version}`;
-    const gate = known.get(name) ?? createCallGate(parts, project);
+  return (project, at = { project, isFree: false }) => {
+    const name = `${project.id} ${project.version} ${at.route ?? ''}`;
+    const gate = known.get(name) ?? createCallGate(parts, at, passScopeOf(project, at));
     known.set(name, gate);
     return gate;
   };
 }
 
-function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
+function createCallGate(parts: CallGatesParts, { project, route }: CallRoute, scope: string): CallGate {
   const { gateway, server } = parts;
   const facilitator = facilitatorOf(parts.networks, project);
   const splitWallet = gateway.splitWalletOn(project.price.network);
@@ -86,7 +89,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   };
   const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
   const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
-  const soldAt = { seller: owner, scope: projectScope(projectId), serve: serveCovered };
+  const soldAt = { seller: owner, scope, serve: serveCovered };
   const sales = sold && createPassSales(WHERE, options, sold.rules, asks, soldAt)(sold.ruleOf);
   return {
     ...gate,
@@ -101,7 +104,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     retryFor: (req) => callRetry(callOf(req), req),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.
     watch: () => facilitator.setup.begin(),
-    unpaid: sold === undefined || sold.inWords === '' ? unpaid(project) : withOffers(unpaid(project), sold.inWords),
+    unpaid: unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     beforeReplay: takeOffErrorHeaders,
     beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
@@ -140,15 +143,17 @@ export function facilitatorOf(networks: Networks<EmbeddedFacilitator>, { price }
 
 const PRICED = 'This call has a price. Pay one of the offered terms';
 
-function unpaid(project: ProjectRecord): RequiredCause {
+function unpaid(project: ProjectRecord, route: string | undefined, offers: string): RequiredCause {
   const { slug, price } = project;
-  if (price.pass !== undefined) return { code: 'payment_required', detail: `${PRICED}, through x402.` };
-  return {
-    code: 'payment_required',
-    detail:
-      `${PRICED}, or make a payment with POST /create-payment ` +
-      `{"project": "${slug}"} and your service key, settle it in its time, and send base64 of its signature as ` +
+  const code = 'payment_required';
+  const cause = (detail: string) =>
+    offers === '' ? ({ code, detail } as const) : withOffers({ code, detail }, offers);
+  if (price.pass !== undefined) return cause(`${PRICED}, through x402.`);
+  const asked = route === undefined ? `"project": "${slug}"` : `"project": "${slug}", "method": …, "path": …`;
+  return cause(
+    `${PRICED}, or make a payment with POST /create-payment ` +
+      `{${asked}} and your service key, settle it in its time, and send base64 of its signature as ` +
       'X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, with the ' +
       `memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`,
-  };
+  );
 }

@@ -77,8 +77,21 @@ export const createPaymentBody = z.strictObject(
 /** Body of `POST /create-payment` for a call of a project, which says itself what it costs, in what, and who is paid. */
 export const projectPaymentBody = createPaymentBody.extend({
   project: createPaymentBody.shape.project.unwrap(),
-  amount: amount.optional().describe('Default, and the only one that is taken: the price of the project.'),
-  token: createPaymentBody.shape.token.optional().describe("Default, and the only one that is taken: the price's."),
+  method: z
+    .string('must be a method')
+    .regex(/^[A-Z][A-Z-]{0,19}$/, 'must be a method in capitals, such as GET')
+    .optional()
+    .describe('Of the call that it shall pay for; with `path`. Default `GET`.'),
+  path: z
+    .string('must be a path')
+    .max(2_048, 'must have at most 2,048 characters')
+    .regex(/^(?:[/?]|$)[!-~]*$/, 'must be empty, or begin with "/", as it is sent: other characters as %XX')
+    .optional()
+    .describe(
+      "Of the call that it shall pay for, below `/v1/<slug>`: where a route has a price of its own. Default: one at the project's own price.",
+    ),
+  amount: amount.optional().describe('Default, and the only one that is taken: the price of the call.'),
+  token: createPaymentBody.shape.token.optional().describe('One that the call is sold in. Default: the first of them.'),
   recipient: wallet.optional().describe("Wallet that receives, one of the project's. Default: the first of them."),
 });
 

@@ -3,7 +3,8 @@ import { isAddress } from '../../protocol/address.js';
 import { address, countSchema, moneyMode } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
-import { priceResponse, projectIdText } from './schemas.js';
+import { priceResponse } from './price-schemas.js';
+import { projectIdText } from './schemas.js';
 
 /** Where the marketplace is. */
 export const MARKETPLACE_PATHS = { all: `${API}/marketplace`, one: `${API}/marketplace/:slug` } as const;

@@ -3,9 +3,8 @@ import { formatAmount } from '../../protocol/money/money.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
+import { type KeptPrice, type KeptRoute, priceToKeep, routeToKeep, toPrice, toRoute } from './price-rows.js';
 import {
-  type ProjectOffer,
-  type ProjectPass,
   type ProjectPrice,
   type ProjectRecord,
   type ProjectSettings,
@@ -13,18 +12,11 @@ import {
   priceKey,
 } from './projects.js';
 
-/** What of a project is kept as JSON. */
-type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags'> & {
-  readonly price: Omit<ProjectPrice, 'amount' | 'pass' | 'offers' | 'former'> & {
-    readonly pass?: KeptPass;
-    readonly offers?: readonly KeptOffer[];
-    readonly former?: readonly KeptOffer[];
-  };
+/** What of a project is kept as JSON; the amount of its price has a column. */
+type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags' | 'routes'> & {
+  readonly price: Omit<KeptPrice, 'amount'> & Pick<ProjectPrice, 'network' | 'chargeOn'>;
+  readonly routes?: readonly KeptRoute[];
 };
-
-/** Amounts as digits. */
-type KeptPass = Omit<ProjectPass, 'cost'> & { readonly cost?: string };
-type KeptOffer = Pick<ProjectOffer, 'token'> & { readonly amount: string; readonly pass: KeptPass };
 
 /** Columns of a project. */
 export const PROJECT_COLUMNS = [
@@ -54,14 +46,15 @@ export const PROJECT_COLUMNS = [
 export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example, allowed } =
     project;
+  const { routes, freeCalls } = project;
   const { amount, token } = price;
   const details: Details = {
     name,
     upstream,
-    price: priceToKeep(price),
+    price: priceOf(price),
     split,
     limits,
-    ...defined({ description, metadata, example, allowed }),
+    ...defined({ description, metadata, example, allowed, routes: routes?.map(routeToKeep), freeCalls }),
   };
   return {
     id: project.id,
@@ -73,7 +66,7 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     amount: amountToSql(amount),
     mint: token.mint,
     symbol: token.symbol.toUpperCase(),
-    price_key: priceKey(formatAmount(amount, token.decimals)),
+    price_key: priceKey(formatAmount(lowestPrice(project), token.decimals)),
     network: price.network,
     tags: JSON.stringify(tags),
     search: [slug, name, description ?? '', ...tags].join(' ').toLowerCase(),
@@ -93,30 +86,17 @@ function secretsKeysOf({ headers = {}, query = {} }: ProjectUpstream): string | 
   return ids.length === 0 ? null : [...new Set(ids)].sort().join(' ');
 }
 
-function priceToKeep({ amount: _amount, pass, offers, former, ...price }: ProjectPrice): Details['price'] {
-  const kept = { pass: pass && passToKeep(pass), offers: offers?.map(offerToKeep), former: former?.map(offerToKeep) };
-  return { ...price, ...defined(kept) };
+/** The lowest price of calls in the token of the project's own price, by which the marketplace is searched; in atomic units. */
+export function lowestPrice({ price, routes = [] }: Pick<ProjectSettings, 'price' | 'routes'>): bigint {
+  const prices = routes.flatMap((it) => (it.price?.token.mint === price.token.mint ? it.price.amount : []));
+  let lowest = price.amount;
+  for (const it of prices) if (it < lowest) lowest = it;
+  return lowest;
 }
 
-function offerToKeep({ amount, token, pass }: ProjectOffer): KeptOffer {
-  return { amount: String(amount), token, pass: passToKeep(pass) };
-}
-
-function passToKeep({ cost, ...pass }: ProjectPass): KeptPass {
-  return { ...pass, ...defined({ cost: cost?.toString() }) };
-}
-
-function toPrice({ pass, offers, former, ...price }: Details['price'], amount: bigint): ProjectPrice {
-  const known = { pass: pass && toPass(pass), offers: offers?.map(toOffer), former: former?.map(toOffer) };
-  return { ...price, amount, ...defined(known) };
-}
-
-function toOffer({ amount, token, pass }: KeptOffer): ProjectOffer {
-  return { amount: BigInt(amount), token, pass: toPass(pass) };
-}
-
-function toPass({ cost, ...pass }: KeptPass): ProjectPass {
-  return { ...pass, ...(cost === undefined ? {} : { cost: BigInt(cost) }) };
+function priceOf({ network, chargeOn, ...price }: ProjectPrice): Details['price'] {
+  const { amount: _amount, ...kept } = priceToKeep(price);
+  return { ...kept, network, ...defined({ chargeOn }) };
 }
 
 function timeOf(name: 'upstreamCheckedAt' | 'upstreamDownSince', value: Row[string] | undefined) {
@@ -125,7 +105,8 @@ function timeOf(name: 'upstreamCheckedAt' | 'upstreamDownSince', value: Row[stri
 
 /** A row of `tollhouse_project`, and how its upstream is where that was read with it. */
 export function toProject(row: Row): ProjectRecord {
-  const { price, ...details } = JSON.parse(String(row.details)) as Details;
+  const { price: kept, routes, ...details } = JSON.parse(String(row.details)) as Details;
+  const { network, chargeOn, ...price } = kept;
   return {
     ...details,
     id: String(row.id),
@@ -134,7 +115,8 @@ export function toProject(row: Row): ProjectRecord {
     state: row.state as ProjectRecord['state'],
     visibility: row.visibility as ProjectRecord['visibility'],
     version: Number(row.version),
-    price: toPrice(price, amountOf(row.amount)),
+    price: { ...toPrice({ ...price, amount: String(amountOf(row.amount)) }), network, ...defined({ chargeOn }) },
+    ...defined({ routes: routes?.map(toRoute) }),
     tags: JSON.parse(String(row.tags)) as readonly string[],
     secret: String(row.secret),
     createdAt: Number(row.created_at),

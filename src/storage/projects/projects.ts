@@ -1,7 +1,9 @@
 import type { Share } from '../../protocol/money/split.js';
 import type { MoneyMode } from '../../protocol/networks/networks.js';
-import type { NetworkId, Token } from '../../protocol/types.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
+import type { CallPrice } from './call-price.js';
+import type { FreeCallRule, ProjectRoute } from './project-routes.js';
 
 /** Whether calls of a project are served. A deleted one is kept for its payments and figures, and shown to nobody. */
 export type ProjectState = 'active' | 'paused' | 'deleted';
@@ -41,35 +43,9 @@ export interface UpstreamHealth {
   readonly intervalMs: number;
 }
 
-/** What a payment buys for more than one call: so many, a time, both, or credit. As its owner wrote it. */
-export interface ProjectPass {
-  /** How many calls, the paid one among them. */
-  readonly uses?: number;
-  /** For how long, from the payment on: `24h`, `30d`. */
-  readonly for?: string;
-  /** Of credit: what a call takes, in atomic units of the token that is paid. Missing where no credit is sold. */
-  readonly cost?: bigint;
-  /** Name of a group of gates of the same seller, all of which it covers. Default: the calls of its project. */
-  readonly group?: string;
-}
-
-/** A price with what it buys. */
-export interface ProjectOffer {
-  /** Atomic units, at least 1. */
-  readonly amount: bigint;
-  readonly token: Token;
-  readonly pass: ProjectPass;
-}
-
-/** What a call costs. */
-export interface ProjectPrice extends Omit<ProjectOffer, 'pass'> {
-  /** What a payment of the amount buys. Default: one call; with this, no single calls are sold. */
-  readonly pass?: ProjectPass;
+/** What a call costs where no route says something else. */
+export interface ProjectPrice extends CallPrice {
   readonly network: NetworkId;
-  /** What else may be paid, in the seller's order. Default: nothing. */
-  readonly offers?: readonly ProjectOffer[];
-  /** What was offered before: passes that were bought cover calls still. Default: nothing. */
-  readonly former?: readonly ProjectOffer[];
   /** Statuses beside 2xx and 3xx that are charged. */
   readonly chargeOn?: readonly ChargedStatus[];
 }
@@ -118,6 +94,10 @@ export interface ProjectSettings {
   readonly tags: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   readonly example?: ProjectExample;
+  /** What calls of some paths cost; the first that matches decides. Default: all have the project's price. */
+  readonly routes?: readonly ProjectRoute[];
+  /** Calls that each key has without paying. Default: none. */
+  readonly freeCalls?: FreeCallRule;
 }
 
 /** An upstream behind a price, and whose it is. */

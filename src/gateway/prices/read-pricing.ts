@@ -5,15 +5,12 @@ import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { passOption } from '../../middleware/terms/pass-option.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
-import {
-  MAX_PRICE_DECIMALS,
-  type ProjectOffer,
-  type ProjectPass,
-  type ProjectPrice,
-} from '../../storage/projects/projects.js';
+import type { CallPrice, ProjectMoney, ProjectOffer, ProjectPass } from '../../storage/projects/call-price.js';
+import { MAX_PRICE_DECIMALS, type ProjectPrice } from '../../storage/projects/projects.js';
 import { fieldFault } from './field-fault.js';
-import type { DraftOffer, ProjectDraft } from './project-draft.js';
+import type { DraftMoney, DraftOffer, DraftPrice, DraftPricing } from './pricing-draft.js';
 import { callPrices, formerOffers, soldPasses } from './project-offers.js';
 
 /** What reading prices asks others. */
@@ -29,11 +26,9 @@ export interface PriceRules {
 }
 
 /** A value as it was read, or all that is wrong with it. */
-type Read<Value> =
+export type Read<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly faults: readonly FieldFault[] };
-
-type Pricing = ProjectDraft['pricing'];
 
 /** Payments of our own making answer amounts as JSON numbers, which must be exact. */
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -44,27 +39,69 @@ const WHERE = 'pricing';
  * @param before - the prices that are changed: their tokens are not asked for again. Undefined for new ones
  */
 export async function readPricing(
-  pricing: Pricing,
+  pricing: DraftPricing,
   rules: PriceRules,
   before?: ProjectPrice,
 ): Promise<Read<ProjectPrice>> {
-  const { chargeOn = [], offers = [] } = pricing;
-  const on = readNetwork(pricing.network, rules, before);
-  if (!on.ok) return wrong('/pricing/network', on.detail);
-  const network = on.value;
-  const known = before === undefined ? [] : callPrices(before).map(({ token }) => token);
-  const tokens = { ...rules, known, network };
-  const single = await readSingle(pricing, tokens);
-  const read = await Promise.all(offers.map((it, at) => readOffer(it, `/pricing/offers/${at}`, tokens)));
-  const faults = [single, ...read].flatMap((it) => (it.ok ? [] : it.faults));
-  if (!single.ok || faults.length > 0) return { ok: false, faults };
-  const sold = read.flatMap((it) => (it.ok ? [it.value] : []));
-  const [first, others] = single.value === undefined ? [sold[0], sold.slice(1)] : [single.value, sold];
-  if (first === undefined) return wrong('/pricing/amount', 'must be given with a token, where there are no offers');
+  const { network: named, chargeOn = [], ...draft } = pricing;
+  const network = readNetwork(named, rules, before);
+  if (!network.ok) return wrong('/pricing/network', network.detail);
+  const price = await readCallPrice(draft, '/pricing', { ...rules, network: network.value }, before);
+  if (!price.ok) return price;
   const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
-  const more = defined({ chargeOn: charged, offers: others.length === 0 ? undefined : others });
-  const price = { ...first, network, ...more };
-  return checked({ ...price, ...defined({ former: before && formerOffers(before, price) }) });
+  return { ok: true, value: { ...price.value, network: network.value, ...defined({ chargeOn: charged }) } };
+}
+
+/**
+ * Reads what some calls are to cost.
+ * @param pointer - JSON pointer of the price
+ * @param rules - with the network of the project for their own
+ * @param before - the price that is changed, see {@link readPricing}
+ */
+export async function readCallPrice(
+  draft: DraftPrice,
+  pointer: string,
+  rules: PriceRules,
+  before?: CallPrice,
+): Promise<Read<CallPrice>> {
+  const { prices = [], offers = [] } = draft;
+  const known = before === undefined ? [] : callPrices(before).map(({ token }) => token);
+  const tokens = { ...rules, known };
+  const single = await readSingle(draft, pointer, tokens);
+  const others = await Promise.all(prices.map((it, at) => readMoney(it, `${pointer}/prices/${at}`, tokens)));
+  const sold = await Promise.all(offers.map((it, at) => readOffer(it, `${pointer}/offers/${at}`, tokens)));
+  const faults = [single, ...others, ...sold].flatMap((it) => (it.ok ? [] : it.faults));
+  if (!single.ok || faults.length > 0) return { ok: false, faults };
+  return together({ pointer, single: single.value, prices: valuesOf(others), offers: valuesOf(sold), before });
+}
+
+interface ReadParts {
+  readonly pointer: string;
+  readonly single: ProjectMoney | undefined;
+  readonly prices: readonly ProjectMoney[];
+  readonly offers: readonly ProjectOffer[];
+  readonly before: CallPrice | undefined;
+}
+
+/** Each is right; are they together? */
+function together({ pointer, single, prices, offers, before }: ReadParts): Read<CallPrice> {
+  const [first, others] = single === undefined ? [offers[0], offers.slice(1)] : [single, offers];
+  if (first === undefined) {
+    return wrong(`${pointer}/amount`, 'must be given with a token, where there are no offers');
+  }
+  if (prices.length > 0 && single === undefined) {
+    return wrong(`${pointer}/prices`, 'must stand beside amount and token: they are the same in other tokens');
+  }
+  const monies = [first, ...prices].map(({ token }) => moneyOf(token.mint));
+  const twice = monies.findIndex((it, at) => monies.indexOf(it) < at);
+  if (twice > 0) return wrong(`${pointer}/prices/${twice - 1}/token`, 'must be another one than those before it');
+  const more = { prices: prices.length === 0 ? undefined : prices, offers: others.length === 0 ? undefined : others };
+  const price = { ...first, ...defined(more) };
+  return checked(pointer, { ...price, ...defined({ former: before && formerOffers(before, price) }) });
+}
+
+function valuesOf<Value>(read: readonly Read<Value>[]): readonly Value[] {
+  return read.flatMap((it) => (it.ok ? [it.value] : []));
 }
 
 /** What was paid on a network, passes and credit among it, stays there: a project is on one for ever. */
@@ -87,13 +124,14 @@ interface KnownTokens extends PriceRules {
 
 /** The price of one call; undefined where none are sold. */
 async function readSingle(
-  { amount, token }: Pricing,
+  { amount, token }: DraftPrice,
+  pointer: string,
   tokens: KnownTokens,
-): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'> | undefined>> {
+): Promise<Read<ProjectMoney | undefined>> {
   if (amount === undefined && token === undefined) return { ok: true, value: undefined };
-  if (amount === undefined) return wrong('/pricing/amount', 'must be given with a token');
-  if (token === undefined) return wrong('/pricing/token', 'must be given with an amount');
-  return readMoney({ amount, token }, '/pricing', tokens);
+  if (amount === undefined) return wrong(`${pointer}/amount`, 'must be given with a token');
+  if (token === undefined) return wrong(`${pointer}/token`, 'must be given with an amount');
+  return readMoney({ amount, token }, pointer, tokens);
 }
 
 async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens): Promise<Read<ProjectOffer>> {
@@ -104,10 +142,10 @@ async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens
 }
 
 async function readMoney(
-  { amount, token: wanted }: Pick<DraftOffer, 'amount' | 'token'>,
+  { amount, token: wanted }: DraftMoney,
   pointer: string,
   { known, network, findToken, tokenFault }: KnownTokens,
-): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'>>> {
+): Promise<Read<ProjectMoney>> {
   const token = known.find(({ mint }) => mint === wanted) ?? (await findToken(wanted, network));
   if (token === undefined) return wrong(`${pointer}/token`, `${shown(wanted)} ${await tokenFault(wanted, network)}`);
   if (token.decimals > MAX_PRICE_DECIMALS) {
@@ -141,14 +179,14 @@ function readPass({ cost, ...draft }: DraftOffer['pass'], pointer: string, token
   return { ok: true, value: defined({ uses, for: draft.for, group, cost: units?.value }) };
 }
 
-/** Each is right; are they together? */
-function checked(price: ProjectPrice): Read<ProjectPrice> {
+/** It must be certain what each payment buys. */
+function checked(pointer: string, price: CallPrice): Read<CallPrice> {
   try {
     soldPasses(WHERE, price);
     return { ok: true, value: price };
   } catch (error) {
     if (!(error instanceof TollhouseError && error.code === 'bad_option')) throw error;
-    return wrong('/pricing/offers', error.message.replace(`${WHERE}: `, ''));
+    return wrong(`${pointer}/offers`, error.message.replace(`${WHERE}: `, ''));
   }
 }
 
