@@ -115,7 +115,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { storage = networks.first.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
-  const { book } = stores;
+  const { book, credit, receipts } = stores;
   const parts: Parts = {
     networks,
     stores,
@@ -145,16 +145,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...telling,
     ...payouts,
     calls: createCalls({
-      book,
-      credit: stores.credit,
+      ...{ book, credit, describeToken, wake, onFault, now },
       spending: createSpending({ book, describeToken }),
       limits: createCallLimits({ counters, scale, now }),
-      describeToken,
-      wake,
-      onFault,
-      now,
     }),
-    receipts: stores.receipts,
+    receipts,
     now,
     start() {
       worker.start();
