@@ -4,6 +4,11 @@ import { db } from './books/db.js';
 import { payoutsCommand } from './books/payouts.js';
 import { reconcileCommand } from './books/reconcile.js';
 import { refundCommand } from './books/refund.js';
+import { callsCommand } from './buyer/calls.js';
+import { eventsCommand } from './buyer/events.js';
+import { marketplaceCommand } from './buyer/marketplace.js';
+import { receiptCommand } from './buyer/receipt.js';
+import { spendingCommand } from './buyer/spending.js';
 import { type Command, UsageError } from './command.js';
 import { accounts } from './operator/accounts.js';
 import { doctor } from './operator/doctor.js';
@@ -27,6 +32,7 @@ import { logout } from './session/logout.js';
 /** In the order in which a user meets them: the server, those who pay, those who sell, those who run it. */
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify, passesCommand],
+  ...[marketplaceCommand, callsCommand, receiptCommand, spendingCommand, eventsCommand],
   ...[login, logout, projectsCommand, keys, analytics, webhooksCommand],
   ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand, refundCommand, operatorCommand],
 ];

@@ -34,6 +34,7 @@ export const ERRORS = {
   service_key_expired: { status: 401, title: 'The service key has expired', retryable: false },
   service_key_revoked: { status: 401, title: 'The service key was revoked', retryable: false },
   insufficient_scope: { status: 403, title: 'The service key is not good for this', retryable: false },
+  key_project_not_allowed: { status: 403, title: 'The service key is not good for this project', retryable: false },
   service_key_suspended: { status: 403, title: 'The operator has suspended the service key', retryable: false },
   wallet_suspended: { status: 403, title: 'The operator has suspended the wallet', retryable: false },
   owner_suspended: { status: 403, title: 'The operator has suspended what the wallet sells', retryable: false },

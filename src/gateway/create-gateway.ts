@@ -113,7 +113,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { storage = networks.first.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
-  const { book } = stores;
+  const { book, credit, receipts } = stores;
   const parts: Parts = {
     networks,
     stores,
@@ -143,15 +143,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...telling,
     ...payouts,
     calls: createCalls({
-      book,
-      credit: stores.credit,
+      ...{ book, credit, describeToken, wake, onFault, now },
       spending: createSpending({ book, describeToken }),
       limits: createCallLimits({ counters, scale, now }),
-      describeToken,
-      wake,
-      onFault,
-      now,
     }),
+    receipts,
     now,
     start() {
       worker.start();
@@ -193,7 +189,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   const { tokens } = networks.joined;
   const { isWallet } = networks.first;
   const { quotas, admit, suspensions, operator } = strangers;
-  const { book } = stores;
+  const { book, credit, passSales } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
     return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
@@ -205,7 +201,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
     feePayers: async () => (await networks.joined.supported()).signers,
   });
   const keys = keysOf(parts, counters, scale);
-  const analytics = createAnalytics({ book, credit: stores.credit, passSales: stores.passSales, describeToken, now });
+  const analytics = createAnalytics({ book, credit, passSales, describeToken, now });
   return {
     operator,
     quotas,
@@ -227,14 +223,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
       mode: networks.mode,
       now,
     }),
-    spendingReports: createSpendingReports({
-      book,
-      credit: stores.credit,
-      passSales: stores.passSales,
-      keys,
-      describeToken,
-      now,
-    }),
+    spendingReports: createSpendingReports({ book, credit, passSales, keys, describeToken, now }),
     describeToken,
   };
 }

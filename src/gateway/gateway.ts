@@ -1,5 +1,6 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
 import type { NetworkId } from '../protocol/types.js';
+import type { ReceiptReader } from '../storage/books/receipt-reader.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
@@ -27,6 +28,8 @@ export interface Gateway {
   readonly marketplace: Marketplace;
   readonly analytics: Analytics;
   readonly spendingReports: SpendingReports;
+  /** Payments beside what they have bought. */
+  readonly receipts: ReceiptReader;
   readonly webhooks: Webhooks;
   /** What operators see and do. */
   readonly operator: Operator;

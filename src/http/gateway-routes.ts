@@ -3,6 +3,7 @@ import type { Networks } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
+import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, createApiCaller } from './framework/api-caller.js';
@@ -12,6 +13,7 @@ import { createRoutes, type Routes } from './framework/routes.js';
 import type { ShellFor } from './framework/service-pages.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
 import { OPERATOR_OPERATIONS } from './operator/operations.js';
+import { OWN_RECEIPT_OPERATIONS } from './payments/own-receipt.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
 import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
 import { PROJECTS_OPERATIONS } from './projects/operations.js';
@@ -59,8 +61,16 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(KEYS_OPERATIONS, { keys, now }),
       guarded(PROJECTS_OPERATIONS, { projects, suspensions, baseUrl }),
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
-      guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
-      guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
+      guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, now }),
+      guarded(CALL_LIST_OPERATIONS, {
+        ...{ analytics, ownedProject, describeToken, baseUrl },
+        findProject: gateway.findProject,
+      }),
+      guarded(SPENDING_OPERATIONS, { report: spendingReports, baseUrl, now }),
+      guarded(OWN_RECEIPT_OPERATIONS, {
+        ...{ receipts: gateway.receipts, describeToken, baseUrl, explorerUrl, shellFor },
+        findProject: gateway.findProject,
+      }),
       guarded(PASSES_OPERATIONS, { passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),

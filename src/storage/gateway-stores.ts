@@ -1,6 +1,7 @@
 import type { AuditLog } from './audit/audit-log.js';
 import { createSqlAuditLog } from './audit/sql-audit-log.js';
 import { createPassFigures, type PassFigures } from './books/pass-figures.js';
+import { createReceiptReader, type ReceiptReader } from './books/receipt-reader.js';
 import type { CallStore } from './calls/call-store.js';
 import type { CreditStore } from './calls/credit-store.js';
 import { createSqlCallStore } from './calls/sql-call-store.js';
@@ -34,6 +35,7 @@ export interface GatewayStores {
   readonly book: CallStore;
   readonly credit: CreditStore;
   readonly passSales: PassFigures;
+  readonly receipts: ReceiptReader;
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
@@ -69,6 +71,7 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     book,
     credit,
     passSales: createPassFigures(database, now),
+    receipts: createReceiptReader(database),
     events,
     webhooks: createSqlWebhooks(database),
     deliveries,

@@ -101,15 +101,17 @@ async function bench(
   const book = createSqlCallStore(database);
   const passSales = createPassFigures(database, Date.now);
   const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), passSales, describeToken });
-  const [newest] = await book.calls('prj', 1);
+  const [newest] = await book.calls({ projectId: 'prj', limit: 1 });
   if (newest === undefined) throw new Error('there are no calls');
+  const skipped = (page - 1n) * BigInt(PAGE);
+  const lastPage = { at: newest.at - Number(skipped) * Math.floor(MONTH_MS / calls), seq: newest.seq - skipped };
   const to = START + MONTH_MS;
   const analyze =
     (interval: 'hour' | 'day', length = MONTH_MS) =>
     () =>
       analytics.analyze('prj', timeSteps({ interval, from: to - length, to }, to));
-  const first = await median(() => book.calls('prj', PAGE));
-  const last = await median(() => book.calls('prj', PAGE, newest.seq - (page - 1n) * BigInt(PAGE)));
+  const first = await median(() => book.calls({ projectId: 'prj', limit: PAGE }));
+  const last = await median(() => book.calls({ projectId: 'prj', limit: PAGE, before: lastPage }));
   const figures = {
     'first page': first,
     'month by day': await median(analyze('day'), 5),

@@ -154,7 +154,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       const sum = { mint: wrapped, amount: 20_000n, calls: 2 };
       expect(await book.spending({ owner: ALICE.owner, ...day })).toMatchObject([sum]);
       expect((await book.totals('prj_weather', day)).revenue).toEqual(new Map([[wrapped, 20_000n]]));
-      const paidIn = (await book.calls('prj_weather', 10)).map((it) => it.charge?.mint);
+      const paidIn = (await book.calls({ projectId: 'prj_weather', limit: 10 })).map((it) => it.charge?.mint);
       expect(paidIn).toEqual([wrapped, native]);
     });
 

@@ -36,8 +36,13 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         await book.finish(paid);
         await book.finish(failed);
         await book.finish(bare);
-        const [second, first] = await book.calls('prj_weather', 10);
-        const shown = ({ caller, ...call }: CallRecord) => ({ ...call, seq: expect.any(BigInt), keyId: caller?.keyId });
+        const [second, first] = await book.calls({ projectId: 'prj_weather', limit: 10 });
+        const shown = ({ caller, ...call }: CallRecord) => ({
+          ...call,
+          seq: expect.any(BigInt),
+          keyId: caller?.keyId,
+          buyer: caller?.owner,
+        });
 
         expect([first, second]).toEqual([shown(paid), shown(failed)]);
         expect(first!.seq < second!.seq).toBe(true);
@@ -80,7 +85,11 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect(await hours()).toMatchObject([
           { calls: 3, paid: 1, passUses: 2, passesSold: 1, revenue: new Map([[USDC, 10_000n]]) },
         ]);
-        expect((await book.calls('prj_weather', 10)).map((it) => it.pass)).toEqual([{ ...pass, uses: 0 }, pass, pass]);
+        expect((await book.calls({ projectId: 'prj_weather', limit: 10 })).map((it) => it.pass)).toEqual([
+          { ...pass, uses: 0 },
+          pass,
+          pass,
+        ]);
       });
 
       test('writes nothing when the lease of the payment was lost', async () => {
@@ -90,7 +99,11 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         const options = { payment, reservationId: reservation.id, events: [event()] };
 
         expect(await book.finish(newCall(), options)).toBe(false);
-        expect([await book.calls('prj_weather', 10), await hours(), await fixture.eventIds()]).toEqual([[], [], []]);
+        expect([
+          await book.calls({ projectId: 'prj_weather', limit: 10 }),
+          await hours(),
+          await fixture.eventIds(),
+        ]).toEqual([[], [], []]);
         expect(await usedOf()).toEqual([[USDC, 'total', 0n]]);
         expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
       });
@@ -103,7 +116,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         );
 
         expect(results).toMatchObject([{ value: true }, { reason: { code: 'store_unavailable' } }, { value: true }]);
-        expect((await book.calls('prj_weather', 10)).map(({ id }) => id).sort()).toEqual(
+        expect((await book.calls({ projectId: 'prj_weather', limit: 10 })).map(({ id }) => id).sort()).toEqual(
           [calls[0]?.id, calls[2]?.id].sort(),
         );
         expect(await hours()).toMatchObject([{ calls: 2 }]);
@@ -178,7 +191,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
           ['rate_limited', 1],
         ]);
         expect(await hours()).toMatchObject([{ calls: 0, refused: 1_002, refusals }]);
-        expect(await book.calls('prj_weather', 10)).toEqual([]);
+        expect(await book.calls({ projectId: 'prj_weather', limit: 10 })).toEqual([]);
       });
 
       test('are none where somebody was told the price: those are counted apart', async () => {
@@ -211,9 +224,9 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
           await book.finish(call);
           await book.finish(newCall({ projectId: 'prj_other' }));
         }
-        const first = await book.calls('prj_weather', 4);
+        const first = await book.calls({ projectId: 'prj_weather', limit: 4 });
         await book.finish(newCall());
-        const second = await book.calls('prj_weather', 4, first.at(-1)!.seq);
+        const second = await book.calls({ projectId: 'prj_weather', limit: 4, before: first.at(-1)! });
         expect([...first, ...second].map(({ id }) => id)).toEqual(calls.map(({ id }) => id).reverse());
       });
 
@@ -281,7 +294,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
       await book.reserve(newReservation({ at: fixture.now() }));
       await fixture.advance(60_000);
       const left = async () => [
-        (await book.calls('prj_weather', 10)).length,
+        (await book.calls({ projectId: 'prj_weather', limit: 10 })).length,
         (await hours('prj_weather', { from: 0, to: LATE_MARCH + DAY_MS })).length,
       ];
       const before = LATE_MARCH + 3 * HOUR_MS;

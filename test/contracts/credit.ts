@@ -105,7 +105,7 @@ export function creditContract(name: string, open: () => Promise<BookUnderTest>)
         creditGiven: new Map([[USDC, 20_000n]]),
         creditUsed: new Map([[USDC, 10_000n]]),
       });
-      const listed = await book.calls('prj_weather', 3);
+      const listed = await book.calls({ projectId: 'prj_weather', limit: 3 });
       expect(listed.map((it) => [it.credit?.kind, it.credit?.charge.amount, it.charge?.amount])).toEqual([
         ['used', 10_000n, 10_000n],
         ['given', 10_000n, undefined],

@@ -24,6 +24,8 @@ function newKey(more: Partial<ServiceKeyRecord> = {}): ServiceKeyRecord {
     mode: 'live',
     allowedIps: [],
     metadata: {},
+    allowedProjects: [],
+    version: 1,
     createdAt: TIME,
     ...more,
   };

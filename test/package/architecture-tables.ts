@@ -169,6 +169,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'report-error',
     'import/',
     'seller/',
+    'buyer/',
     'books/',
   ],
 };

@@ -3,7 +3,6 @@ import { fillPath } from '../../http/framework/path.js';
 import { KEYS_PATHS, keyResponse, revealedKeyResponse } from '../../http/keys/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
-import { priceArgument } from '../arguments/price-argument.js';
 import { selectItem } from '../arguments/select-item.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
@@ -12,18 +11,20 @@ import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
+import { CHANGES, keyPatch, readKeyBudget } from './key-changes.js';
 
 const NAME = 'tollhouse keys';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
-const actions: Readonly<Record<string, Action>> = { list, create, rotate, revoke };
+const actions: Readonly<Record<string, Action>> = { list, create, update, rotate, revoke };
 
 /** `tollhouse keys`: service keys, with which APIs are called. */
 export const keys: Command = {
   name: 'keys',
-  summary: 'service keys: list, create, rotate, revoke',
+  summary: 'service keys: list, create, update, rotate, revoke',
   help: `tollhouse keys list
 tollhouse keys create --name <name> [options]
+tollhouse keys update <key> [options]
 tollhouse keys rotate <key> [--expire-old-in <seconds>]
 tollhouse keys revoke <key>
 
@@ -36,9 +37,14 @@ or as long as you say.
   --scopes <list>      separated by commas (default call,spending:read)
   --budget <budget>    most that may be spent: "10 USDC/day", by hour, day, month or total
   --expires <time>     a day (2030-01-31) or a time (2030-01-31T12:00:00Z)
+  --allowed-projects <ids>  update: the only projects that may be called with it, separated by commas
+  --allowed-ips <list>      update: addresses and networks that it may be used from, separated by commas
+  --metadata <json>         update: notes such as '{"team":"a"}', merged with those it has; upstreams are told them
   --expire-old-in <n>  seconds that the secret before stays good after a rotation; 0 ends it at once
   --json               prints what the server answers
-  --server <url>       Tollhouse server (default: the one signed in to last)`,
+  --server <url>       Tollhouse server (default: the one signed in to last)
+
+With update, "none" takes away a budget, an end, addresses or projects: tollhouse keys update bot --budget none`,
   run: ([name, ...args]) => pickAction(NAME, actions, name)(args),
 };
 
@@ -74,7 +80,7 @@ async function create(args: readonly string[]): Promise<number> {
   const wanted = {
     name,
     ...(scopes === undefined ? {} : { scopes: scopes.split(',').map((it) => it.trim()) }),
-    ...(budget === undefined ? {} : { spending: readBudget(budget) }),
+    ...(budget === undefined ? {} : { spending: readKeyBudget(budget) }),
     ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
   };
   const session = openSession(server);
@@ -83,12 +89,17 @@ async function create(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function readBudget(text: string): object {
-  const [, price, window] = /^(.*)\/(\w+)$/.exec(text) ?? [];
-  if (price === undefined)
-    throw new UsageError(`--budget must be an amount in a time such as "10 USDC/day", not "${text}"`);
-  const { amount, token } = priceArgument('--budget', price);
-  return { limit: amount, token, window };
+async function update(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON, ...CHANGES });
+  const name = onlyOne(positionals, `${NAME} update <key> [options]`);
+  const patch = keyPatch(values);
+  if (Object.keys(patch).length === 0) throw new UsageError('say what to change; see tollhouse keys --help');
+  const session = openSession(values.server);
+  const { id } = await findKey(session, name);
+  const answered = await session.patch(fillPath(KEYS_PATHS.one, { id }), patch);
+  if (values.json) printJson(answered);
+  else printTable(['id', 'name', 'status', 'scopes', 'budget', 'used'], [rowOf(answered)]);
+  return 0;
 }
 
 async function rotate(args: readonly string[]): Promise<number> {

@@ -7,6 +7,7 @@ import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
+import { routeLabel } from './route-label.js';
 
 /** A call whose money has landed. */
 export interface PaidCall {
@@ -60,6 +61,8 @@ export interface CallEnd {
   readonly reason?: string | undefined;
   /** From when it was called until the end, in milliseconds. */
   readonly durationMs: number;
+  /** From when it was called until the head of its response came; missing where none came. */
+  readonly upstreamMs?: number | undefined;
 }
 
 /** The same, and whether it is charged. */
@@ -70,8 +73,8 @@ export type ShownCall = Pick<PaidCall, 'call' | 'paidIn'>;
 
 /** What is written of a call, but for what has paid for it. */
 export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
-  const { id, project, key, at, method } = call;
-  const { status, reason, durationMs } = end;
+  const { id, project, key, at, method, passedOnAfterMs: gatewayMs } = call;
+  const { status, reason, durationMs, upstreamMs } = end;
   return {
     id,
     projectId: project.id,
@@ -80,8 +83,9 @@ export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId
     method,
     outcome: reason === undefined ? 'succeeded' : 'failed',
     durationMs: Math.round(durationMs),
+    route: routeLabel(call),
     requestId,
-    ...defined({ status, reason }),
+    ...defined({ status, reason, upstreamMs, gatewayMs }),
   };
 }
 
@@ -111,8 +115,8 @@ function passOf(id: string | undefined, { charged }: Pick<ChargedEnd, 'charged'>
   return id === undefined ? undefined : { id, uses: charged ? 1 : 0 };
 }
 
-/** The event that tells of a call. */
-export function callEvent({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number): EventRecord {
+/** The events that tell of a call: its seller, and the owner of its key, where that is somebody else. */
+export function callEvents({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number) {
   const { id, method, status, outcome, reason, charge, credit, pass, payer, paymentId, signature, durationMs } = record;
   const paid = charge && {
     amount: formatAmount(charge.amount, paidIn.decimals),
@@ -132,7 +136,9 @@ export function callEvent({ call: { project, key }, paidIn }: ShownCall, record:
     request_id: record.requestId,
   };
   const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
-  return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
+  const told = (owner: string, more: EventRecord['data'] = {}) =>
+    newEvent({ type, owner, projectId: project.id, data: { ...data, ...more } }, at);
+  return [told(project.owner), ...(key.owner === project.owner ? [] : [told(key.owner, { told_to: 'buyer' })])];
 }
 
 function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {

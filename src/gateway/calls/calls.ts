@@ -13,7 +13,7 @@ import {
   type CallEnd,
   type CoveredCall,
   type CreditedCall,
-  callEvent,
+  callEvents,
   chargeOf,
   coveredRecord,
   type FreeCall,
@@ -158,7 +158,7 @@ async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Ca
 /** What writes a call with the event that tells of it. */
 function createFinish({ book, wake, onFault, now }: CallsParts) {
   return async (record: CallRecord, shown: ShownCall, options: FinishOptions): Promise<boolean> => {
-    const events = [callEvent(shown, record, now())];
+    const events = callEvents(shown, record, now());
     const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
       onFault(error);
       throw error;

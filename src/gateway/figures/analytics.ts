@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.js';
 import type { PassFigures } from '../../storage/books/pass-figures.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
+import type { CallsQuery } from '../../storage/calls/calls-query.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
@@ -54,8 +55,8 @@ export interface AnalyticsParts {
 export interface Analytics {
   /** @param steps - of hours or days */
   analyze(projectId: string, steps: TimeSteps): Promise<ProjectAnalytics>;
-  /** The newest calls, from the one before `before`. */
-  calls(projectId: string, limit: number, before?: bigint): Promise<readonly ListedCall[]>;
+  /** Calls of a project or a buyer, the newest first. */
+  calls(query: CallsQuery): Promise<readonly ListedCall[]>;
   /** The last thirty days of some projects, by id. */
   recent(projectIds: readonly string[]): Promise<ReadonlyMap<string, RecentFigures>>;
 }
@@ -95,7 +96,7 @@ export function createAnalytics({ book, credit, passSales, describeToken, now = 
 
   return {
     analyze,
-    calls: (...query) => book.calls(...query),
+    calls: (query) => book.calls(query),
     async recent(projectIds) {
       const to = hourOf(now()) + HOUR_MS;
       const range = { from: to - RECENT_MS, to };

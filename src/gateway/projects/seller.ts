@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
@@ -7,6 +8,7 @@ import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { ProjectMoney } from '../../storage/projects/call-price.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import { requireAllowedProject } from '../calls/call.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import { callRoute } from '../prices/call-route.js';
 import { singlePrices } from '../prices/project-offers.js';
@@ -57,13 +59,14 @@ const NO_SINGLE_CALLS =
 /**
  * What a call of a project costs, and who is paid: its price and its split. What was asked for beside that must be the same.
  * @param key - the service key that was shown, if one was
- * @throws TollhouseError `project_not_found`, `project_suspended`, `project_paused`, `project_upstream_down`, `invalid_recipient`, `invalid_token`,
+ * @throws TollhouseError `project_not_found`, `key_project_not_allowed`, `project_suspended`, `project_paused`,
+ * `project_upstream_down`, `invalid_recipient`, `invalid_token`,
  * `invalid_amount` or `invalid_split`
  */
 export async function sellerParts(
   { findProject, suspensions }: SoldBy,
   asked: SoldPayment,
-  key: KeyHand | undefined,
+  key: (KeyHand & Pick<ServiceKey, 'allowedProjects'>) | undefined,
 ): Promise<SellerParts> {
   const project = await findProject(asked.project);
   if (project === undefined || !isVisibleTo(project, key)) {
@@ -71,6 +74,7 @@ export async function sellerParts(
       param: 'project',
     });
   }
+  if (key !== undefined) requireAllowedProject(key, project);
   await suspensions.refuseProject(project);
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });

@@ -53,6 +53,8 @@ export interface ForwardOptions {
   readonly caller?: Caller;
   /** Who paid what. */
   readonly payment?: GatewayPayment;
+  /** What it is told of the key that the call came with. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What the upstream's owner adds, asked for when the call is sent. Default: nothing. */
   readonly additions?: (() => UpstreamAdditions) | undefined;
   /** How often a GET or HEAD without a body is sent again that got no byte of a response. Default 0. */
@@ -303,6 +305,7 @@ function fieldsFor(
   const length = start.kind === 'begun' ? declaredLength(req) : undefined;
   const given = {
     ...call.added,
+    ...call.headers,
     ...(length === undefined ? {} : { 'content-length': String(length) }),
     'x-request-id': call.requestId,
     ...signatureHeaders(signed, call.secrets),

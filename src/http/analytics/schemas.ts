@@ -1,16 +1,12 @@
 import { z } from 'zod';
-import { address, countSchema, signature } from '../framework/fields.js';
-import { listResponseOf, pageQuery } from '../framework/list-response.js';
+import { address, countSchema } from '../framework/fields.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
 
 /** Where the figures of a project are. */
 export const ANALYTICS_PATHS = {
   analytics: `${API}/projects/:project_id/analytics`,
-  calls: `${API}/projects/:project_id/calls`,
 } as const;
-
-const SEQ = /^\d{1,18}$/;
 
 /** Query of `GET /api/v1/projects/:project_id/analytics`. */
 export const analyticsQuery = z.strictObject({
@@ -21,12 +17,6 @@ export const analyticsQuery = z.strictObject({
     .optional()
     .describe('Default: by the header `Accept`, which may ask for `text/csv`.'),
 });
-
-/** Query of `GET /api/v1/projects/:project_id/calls`. */
-export const callsQuery = z.strictObject(pageQuery);
-
-/** What a cursor of `GET /api/v1/projects/:project_id/calls` holds: the number of a call. */
-export const callsCursor = z.tuple([z.string().regex(SEQ)]);
 
 const time = z.iso.datetime();
 const byToken = (what: string) => z.record(z.string(), z.string()).describe(`${what}, by symbol.`);
@@ -77,31 +67,3 @@ export const analyticsResponse = z.object({
     .describe('What is owed now to those who have bought passes with calls of the project.'),
   tokens: z.record(z.string(), z.object({ mint: address, decimals: countSchema })).describe('By symbol.'),
 });
-
-/** A call of a project as its owner sees it. */
-export const callResponse = z.object({
-  id: z.string(),
-  at: time,
-  method: z.string(),
-  status: countSchema.nullable().describe('What the upstream answered; null when it did not.'),
-  outcome: z.enum(['succeeded', 'failed']),
-  reason: z.string().nullable().describe('Error code, when it failed.'),
-  key_id: z.string().nullable(),
-  payer: address.nullable(),
-  amount: z.string().nullable().describe('What was earned, in whole tokens, decimal; null when nothing was charged.'),
-  amount_atomic: z.string().nullable(),
-  token: z.string().nullable().describe('Symbol; the mint of an unknown token.'),
-  mint: address.nullable(),
-  credit: z
-    .object({ kind: z.enum(['given', 'used']), amount: z.string(), amount_atomic: z.string(), token: z.string() })
-    .nullable()
-    .describe('`given`: it was paid and bought nothing. `used`: such a payment of an earlier call paid it.'),
-  pass_id: z.string().nullable().describe('The pass that has covered it, or that was bought with it.'),
-  payment_id: z.string().nullable(),
-  signature: signature.nullable(),
-  duration_ms: countSchema,
-  request_id: z.string(),
-});
-
-/** Response of `GET /api/v1/projects/:project_id/calls`. */
-export const callsResponse = listResponseOf(callResponse);

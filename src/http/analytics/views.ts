@@ -2,11 +2,10 @@ import type { AnalyticsPoint, ProjectAnalytics } from '../../gateway/figures/ana
 import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { ListedCall } from '../../storage/calls/call-store.js';
 import { emptyFigures } from '../../storage/calls/figure-rows.js';
 import { toCsv } from '../framework/csv.js';
 import type { ResponseBody } from '../framework/fields.js';
-import type { analyticsResponse, callResponse } from './schemas.js';
+import type { analyticsResponse } from './schemas.js';
 
 type Labels = ReadonlyMap<string, TokenLabel>;
 
@@ -63,39 +62,6 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
     it.challenged,
   ]);
   return toCsv([head, ...rows]);
-}
-
-/** A call as the project's owner sees it. */
-export function callView(call: ListedCall, tokens: Labels): ResponseBody<typeof callResponse> {
-  const { charge } = call;
-  const label = charge === undefined ? undefined : tokens.get(charge.mint);
-  return {
-    id: call.id,
-    at: timeText(call.at),
-    method: call.method,
-    status: call.status ?? null,
-    outcome: call.outcome,
-    reason: call.reason ?? null,
-    key_id: call.keyId ?? null,
-    payer: call.payer ?? null,
-    amount: charge === undefined || label === undefined ? null : formatAmount(charge.amount, label.decimals),
-    amount_atomic: charge === undefined ? null : String(charge.amount),
-    token: label?.symbol ?? null,
-    mint: charge?.mint ?? null,
-    credit: creditView(call.credit, tokens),
-    pass_id: call.pass?.id ?? null,
-    payment_id: call.paymentId ?? null,
-    signature: call.signature ?? null,
-    duration_ms: call.durationMs,
-    request_id: call.requestId,
-  };
-}
-
-function creditView(credit: ListedCall['credit'], tokens: Labels) {
-  if (credit === undefined) return null;
-  const { mint, amount } = credit.charge;
-  const { symbol, decimals } = tokens.get(mint) ?? { symbol: mint, decimals: 0 };
-  return { kind: credit.kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
 }
 
 /** Money by symbol: in whole tokens, and under the name with `_atomic` in atomic units. */

@@ -60,6 +60,7 @@ const callProject = defineOperation({
     'wrong_key_mode',
     'address_not_allowed',
     'insufficient_scope',
+    'key_project_not_allowed',
     'rate_limited',
     'spending_limit_reached',
     'invalid_payment_header',

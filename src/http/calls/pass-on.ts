@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
+import { keyFields } from '../../gateway/calls/key-fields.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
 import type { GatewayPayment } from '../../gateway/proxy/gateway-signature.js';
@@ -50,6 +51,8 @@ const EXPOSED = [...EXPOSED_HEADERS, CREDIT_HEADER];
 export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): Promise<PassedOn> {
   const { res } = passed;
   const begunAt = performance.now();
+  let headAt: number | undefined;
+  call.passedOnAfterMs = begunAt - call.begunAt;
   let isRefunded = false;
   const refund = async (end: CallEnd) => {
     isRefunded = true;
@@ -64,21 +67,22 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
 
   const result = await forward(gateway, call, passed, {
     beforeHead(status) {
+      headAt = performance.now();
       takeOffErrorHeaders(res);
       if (isCharged(call.project.price, status)) return headersOf(passed.headers);
-      return refund({ durationMs: sinceBegun(), ...answered(status) }).then(headersOf);
+      return refund({ durationMs: sinceBegun(), upstreamMs: sinceBegun(), ...answered(status) }).then(headersOf);
     },
     // Before the caller can ask again.
     async beforeCut(status, reason) {
       if (!isRefunded) await refund({ durationMs: sinceBegun(), status, reason });
     },
   });
-  const end = endOf(result);
+  const end = { ...endOf(result), upstreamMs: headAt && headAt - begunAt };
   if (isRefunded) return { charged: false, end };
   if (result.delivered) return { charged: true, end };
   const { reason, status, durationMs } = result;
   const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss();
-  if (isLoss) return { charged: true, end: { status, durationMs } };
+  if (isLoss) return { charged: true, end: { status, durationMs, upstreamMs: end.upstreamMs } };
   const headers = await refund(end);
   if (!result.headSent && reason !== 'client_gone') {
     sendProblem(res, reason, `${result.detail} ${passed.uncharged}`, {
@@ -100,7 +104,7 @@ function answered(status: number): Pick<CallEnd, 'status' | 'reason'> {
 
 function forward(
   gateway: Gateway,
-  { project, publicPath, rest }: Call,
+  { project, key, publicPath, rest }: Call,
   { req, res, payment }: PassedCall,
   hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeCut'>,
 ) {
@@ -115,6 +119,7 @@ function forward(
     additions: () => gateway.upstreams.additions(project),
     secrets: signingSecrets(project, gateway.now()),
     requestId: requestIdOf(res),
+    headers: keyFields(key),
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
     payment,
     ...hooks,

@@ -1,3 +1,5 @@
+import type { Request, Response } from 'express';
+
 /** A value of a table. */
 export type Cell = string | number | null | undefined;
 
@@ -11,6 +13,21 @@ const FORMULA = /^[=+\-@\t\r]/;
  */
 export function toCsv(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
+}
+
+/** Whether a table is wanted as CSV: by `?format`, else by `Accept`. */
+export function wantsCsv(req: Request, res: Response, format: 'json' | 'csv' | undefined): boolean {
+  res.vary('Accept');
+  return (format ?? (req.accepts(['json', 'text/csv']) === 'text/csv' ? 'csv' : 'json')) === 'csv';
+}
+
+/**
+ * Sends a table to be saved.
+ * @param name - of the file, without `.csv`
+ */
+export function sendCsv(res: Response, name: string, csv: string): void {
+  res.setHeader('Content-Disposition', `attachment; filename="${name}.csv"`);
+  res.type('text/csv').send(csv);
 }
 
 function cellText(cell: Cell): string {

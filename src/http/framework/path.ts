@@ -4,6 +4,9 @@ export const API = '/api/v1';
 /** Where projects are called: `/v1/<slug>`. */
 export const CALLS_PATH = '/v1';
 
+/** Where the receipt of a payment is that a caller has made or got. */
+export const RECEIPT_PATH = `${API}/payments/:id/receipt` as const;
+
 /** The `:names` in a path. */
 type PathName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | PathName<Rest>

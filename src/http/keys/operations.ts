@@ -1,22 +1,28 @@
 import type { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
+import { mergePatch } from '../../gateway/projects/merge-patch.js';
 import type { WantedServiceKey } from '../../identity/service-keys/new-service-key.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import type { ApiCaller } from '../framework/api-caller.js';
+import { entityTag, ifMatch } from '../framework/entity-tag.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
+import { readInput } from '../framework/read-input.js';
 import { overlapOf, rotationBody } from '../framework/rotation.js';
 import {
+  changedKey,
   generateBody,
   KEYS_PATHS,
+  keyPatchBody,
   keyResponse,
   keysCursor,
   keysQuery,
   keysResponse,
   revealedKeyResponse,
 } from './schemas.js';
-import { keyView, revealedKeyView } from './views.js';
+import { keyBody, keyView, revealedKeyView } from './views.js';
 
 /** What {@link KEYS_OPERATIONS} work with. */
 export interface KeysParts {
@@ -27,6 +33,7 @@ export interface KeysParts {
 
 const TAG = 'Service keys';
 const NO_KEYS_BY_KEYS = 'A service key makes no keys; sign in with the wallet and send its access token.';
+const NO_CHANGES_BY_KEYS = 'A service key changes no keys; sign in with the wallet and send its access token.';
 const ROTATES_ITSELF =
   'A service key may give itself another secret, no other key; sign in with the wallet and send its access token.';
 
@@ -84,9 +91,37 @@ const getKey = defineOperation({
   tag: TAG,
   summary: 'One of your service keys',
   scope: 'keys:read',
-  responses: { 200: { description: 'The key.', schema: keyResponse } },
+  responses: { 200: { description: 'The key; its `ETag` names the version.', schema: keyResponse } },
   errors: ['not_found'],
-  handler: async ({ caller, params }, { keys, now }: KeysParts) => keyView(await keys.get(caller, params.id), now()),
+  async handler({ res, caller, params }, { keys, now }: KeysParts) {
+    const key = await keys.get(caller, params.id);
+    res.setHeader('ETag', entityTag(key.version ?? 1));
+    return keyView(key, now());
+  },
+});
+
+const updateKey = defineOperation({
+  method: 'patch',
+  path: KEYS_PATHS.one,
+  id: 'updateKey',
+  tag: TAG,
+  summary: 'Change a service key',
+  description:
+    'A merge patch (RFC 7396) of what it was made with, but for `project_id` and `mode`: null takes away, lists are replaced. It counts at once in this process, everywhere within 30 seconds; what was spent of a budget stays spent. With an access token only. With `If-Match` the version that it names is meant, and no other.',
+  scope: 'keys:write',
+  admit({ keyId }: ApiCaller) {
+    if (keyId !== undefined) throw new TollhouseError('insufficient_scope', NO_CHANGES_BY_KEYS);
+  },
+  headers: { 'If-Match': 'The `ETag` of the version that is meant.' },
+  body: keyPatchBody,
+  responses: { 200: { description: 'The key; its `ETag` names the version.', schema: keyResponse } },
+  errors: ['not_found', 'validation_failed', 'precondition_failed', 'quota_reached'],
+  async handler({ req, res, caller, params, body }, { keys, now }: KeysParts) {
+    const change = (key: ServiceKey) => wantedKey(readInput(changedKey, mergePatch(keyBody(key), body)));
+    const key = await keys.update(caller, params.id, change, ifMatch(req));
+    res.setHeader('ETag', entityTag(key.version ?? 1));
+    return keyView(key, now());
+  },
 });
 
 const rotateKey = defineOperation({
@@ -125,17 +160,18 @@ const revokeKey = defineOperation({
 });
 
 /** Service keys of the caller. */
-export const KEYS_OPERATIONS = [generateKey, listKeys, getKey, rotateKey, revokeKey];
+export const KEYS_OPERATIONS = [generateKey, listKeys, getKey, updateKey, rotateKey, revokeKey];
 
 /** What was asked for, by the names that it has inside. */
-function wantedKey(body: z.output<typeof generateBody>): WantedServiceKey {
-  const { name, scopes, mode, spending, metadata, expires_at: expiresAt } = body;
+function wantedKey(body: Partial<z.output<typeof generateBody>> & z.output<typeof changedKey>): WantedServiceKey {
+  const { name, scopes, mode, spending, metadata, expires_at: expiresAt, allowed_projects: allowedProjects } = body;
   return {
     name,
     scopes,
     mode,
     spending,
     metadata,
+    allowedProjects,
     projectId: body.project_id,
     expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
     allowedIps: body.allowed_ips,

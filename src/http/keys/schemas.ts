@@ -17,6 +17,7 @@ export const KEYS_PATHS = {
 const MAX_NAME = 80;
 const MAX_ADDRESSES = 50;
 const MAX_NOTES = 20;
+const MAX_PROJECTS = 50;
 /** What an owner may allow a key at most; a project takes as many. */
 const MAX_PER_SECOND = 100;
 const CONTROL = /\p{Cc}/u;
@@ -47,48 +48,64 @@ const spending = z.strictObject(
   object,
 );
 
+/** What an owner can change of a key. */
+const changeable = {
+  name,
+  scopes: z
+    .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`), 'must be a list')
+    .min(1, 'must name a scope')
+    .max(SCOPES.length, `must name at most ${SCOPES.length} scopes`)
+    .optional()
+    .describe('Default: `call` and `spending:read`.'),
+  expires_at: z.iso
+    .datetime({ offset: true, error: 'must be a time such as 2030-01-02T03:04:05Z' })
+    .optional()
+    .describe('Default: never.'),
+  spending: spending.optional().describe('Default: no limit.'),
+  allowed_ips: z
+    .array(text(64), 'must be a list')
+    .max(MAX_ADDRESSES, `must have at most ${MAX_ADDRESSES} entries`)
+    .optional()
+    .describe('Addresses and networks (CIDR). Default: every address.'),
+  limits: z
+    .strictObject(
+      {
+        per_second: z
+          .int('must be a whole number')
+          .min(1, 'must be at least 1')
+          .max(MAX_PER_SECOND, `must be at most ${MAX_PER_SECOND}`)
+          .optional(),
+      },
+      object,
+    )
+    .optional()
+    .describe('Requests a second. Default 25.'),
+  metadata: z
+    .record(text(40), z.string('must be a text').max(500, 'must have at most 500 characters'), object)
+    .refine((it) => Object.keys(it).length <= MAX_NOTES, `must have at most ${MAX_NOTES} entries`)
+    .optional(),
+  allowed_projects: z
+    .array(text(64), 'must be a list')
+    .max(MAX_PROJECTS, `must have at most ${MAX_PROJECTS} entries`)
+    .optional()
+    .describe('Ids of the only projects that may be called with it, whosever they are. Default: all.'),
+};
+
+/** What `PATCH /api/v1/keys/:id` makes of a key. */
+export const changedKey = z.strictObject(changeable, object);
+
+/** Body of `PATCH /api/v1/keys/:id`: a merge patch (RFC 7396) of {@link changedKey}. */
+export const keyPatchBody = z.record(z.string(), z.unknown(), object);
+
 /** Body of `POST /api/v1/keys/generate`. */
 export const generateBody = z.strictObject(
   {
+    ...changeable,
     project_id: text(64).optional().describe('A project of yours, the only one that the key may touch. Default: none.'),
-    name,
-    scopes: z
-      .array(z.enum(SCOPES, `must be one of ${SCOPES.join(', ')}`), 'must be a list')
-      .min(1, 'must name a scope')
-      .max(SCOPES.length, `must name at most ${SCOPES.length} scopes`)
-      .optional()
-      .describe('Default: `call` and `spending:read`.'),
     mode: z
       .enum(['live', 'test'], 'must be live or test')
       .optional()
       .describe('Default: `live` on mainnet, where nothing else is taken; `test` elsewhere, where both are.'),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'must be a time such as 2030-01-02T03:04:05Z' })
-      .optional()
-      .describe('Default: never.'),
-    spending: spending.optional().describe('Default: no limit.'),
-    allowed_ips: z
-      .array(text(64), 'must be a list')
-      .max(MAX_ADDRESSES, `must have at most ${MAX_ADDRESSES} entries`)
-      .optional()
-      .describe('Addresses and networks (CIDR). Default: every address.'),
-    limits: z
-      .strictObject(
-        {
-          per_second: z
-            .int('must be a whole number')
-            .min(1, 'must be at least 1')
-            .max(MAX_PER_SECOND, `must be at most ${MAX_PER_SECOND}`)
-            .optional(),
-        },
-        object,
-      )
-      .optional()
-      .describe('Requests a second. Default 25.'),
-    metadata: z
-      .record(text(40), z.string('must be a text').max(500, 'must have at most 500 characters'), object)
-      .refine((it) => Object.keys(it).length <= MAX_NOTES, `must have at most ${MAX_NOTES} entries`)
-      .optional(),
   },
   object,
 );
@@ -129,6 +146,7 @@ export const keyResponse = z.object({
     .nullable(),
   allowed_ips: z.array(z.string()).describe('Empty: every address.'),
   limits: z.object({ per_second: z.int().nullable().describe('Null: the default, 25.') }),
+  allowed_projects: z.array(z.string()).describe('Empty: every project.'),
   metadata: z.record(z.string(), z.string()),
   created_at: time,
   last_used_at: time.nullable().describe('At most a minute behind.'),

@@ -22,6 +22,7 @@ export function keyView(key: ServiceKey, now: number): ResponseBody<typeof keyRe
     spending: spending === undefined ? null : spendingView(spending),
     allowed_ips: key.allowedIps,
     limits: { per_second: key.perSecond ?? null },
+    allowed_projects: key.allowedProjects ?? [],
     metadata: key.metadata,
     created_at: new Date(key.createdAt).toISOString(),
     last_used_at: timeText(key.lastUsedAt),
@@ -30,6 +31,24 @@ export function keyView(key: ServiceKey, now: number): ResponseBody<typeof keyRe
     ),
     revoked_at: timeText(key.revokedAt),
   };
+}
+
+/** A key as its owner would have asked for it: what a merge patch is applied to. */
+export function keyBody({ name, scopes, expiresAt, spending, allowedIps, perSecond, ...key }: ServiceKey): object {
+  return {
+    name,
+    scopes,
+    ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt).toISOString() }),
+    ...(spending === undefined ? {} : { spending: spendingBody(spending) }),
+    allowed_ips: allowedIps,
+    ...(perSecond === undefined ? {} : { limits: { per_second: perSecond } }),
+    metadata: key.metadata,
+    allowed_projects: key.allowedProjects ?? [],
+  };
+}
+
+function spendingBody({ limit, asset: token, decimals, window, action }: NonNullable<ServiceKey['spending']>) {
+  return { limit: formatAmount(limit, decimals), token, window, action };
 }
 
 /** A key with its secret, as its owner sees it once. */

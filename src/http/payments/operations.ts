@@ -78,6 +78,7 @@ const createPayment = defineOperation({
     'wallet_suspended',
     'wrong_key_mode',
     'address_not_allowed',
+    'key_project_not_allowed',
     'spending_limit_reached',
     'payment_backend_unavailable',
   ],

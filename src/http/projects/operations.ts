@@ -8,12 +8,12 @@ import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/proj
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ApiCaller } from '../framework/api-caller.js';
+import { entityTag, ifMatch } from '../framework/entity-tag.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
 import { readInput } from '../framework/read-input.js';
 import { overlapOf, rotationBody } from '../framework/rotation.js';
-import { entityTag, ifMatch } from './entity-tag.js';
 import {
   PROJECTS_PATHS,
   projectBody,

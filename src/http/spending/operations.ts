@@ -1,6 +1,8 @@
 import type { SpendingReports } from '../../gateway/figures/spending-report.js';
 import { timeSteps } from '../../gateway/figures/time-steps.js';
+import { mountAddress } from '../../middleware/gate/request-url.js';
 import { defineOperation } from '../framework/operation.js';
+import { fillPath, RECEIPT_PATH } from '../framework/path.js';
 import { readRange } from '../framework/range-query.js';
 import { SPENDING_PATH, spendingQuery, spendingResponse } from './schemas.js';
 import { spendingView } from './views.js';
@@ -8,6 +10,8 @@ import { spendingView } from './views.js';
 /** What {@link SPENDING_OPERATIONS} work with. */
 export interface SpendingOperationsParts {
   readonly report: SpendingReports;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -26,10 +30,12 @@ const getSpending = defineOperation({
   query: spendingQuery,
   responses: { 200: { description: 'The spending.', schema: spendingResponse } },
   errors: ['validation_failed', 'not_found'],
-  async handler({ caller, query }, { report, now }: SpendingOperationsParts) {
+  async handler({ req, caller, query }, { report, baseUrl, now }: SpendingOperationsParts) {
     const { key: keyId, project: projectId, interval, ...range } = query;
     const steps = timeSteps({ interval, ...readRange(range) }, now());
-    return spendingView(await report({ caller, keyId, projectId, steps }), steps);
+    const origin = mountAddress(req, baseUrl);
+    const receiptUrl = (id: string) => `${origin}${fillPath(RECEIPT_PATH, { id })}`;
+    return spendingView(await report({ caller, keyId, projectId, steps }), steps, receiptUrl);
   },
 });
 

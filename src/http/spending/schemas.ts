@@ -80,6 +80,7 @@ export const spendingResponse = z.object({
         ...passFields,
         project_id: z.string().nullable().describe('Where it was bought with a call of a project.'),
         used: z.string().nullable().describe('What of `bought` is not left, and was not refunded.'),
+        receipt_url: z.string().describe('Where the receipt of the payment is.'),
         price: z.object(amountOfToken),
         refunded: z
           .object(amountOfToken)

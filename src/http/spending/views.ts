@@ -12,6 +12,7 @@ type Labels = SpendingReport['tokens'];
 export function spendingView(
   report: SpendingReport,
   { interval, from, to }: TimeSteps,
+  receiptUrl: (paymentId: string) => string,
 ): ResponseBody<typeof spendingResponse> {
   const { rows, totals, series, budgets, credit, passes, tokens } = report;
   return {
@@ -27,7 +28,7 @@ export function spendingView(
       project_id: projectId,
       ...amountView(amount, mint, tokens),
     })),
-    passes: passes.map((it) => boughtView(it, tokens)),
+    passes: passes.map((it) => ({ ...boughtView(it, tokens), receipt_url: receiptUrl(it.pass.paymentId) })),
   };
 }
 

@@ -5,12 +5,14 @@ import { MAX_AMOUNT_LENGTH } from '../../protocol/limits.js';
 import { type KeyHolder, SPENDING_ACTIONS, SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
 import type { WantedServiceKey, WantedSpending } from './new-service-key.js';
 import { SCOPES } from './scopes.js';
+import type { ServiceKey } from './service-key-types.js';
 import type { ServiceKeys } from './service-keys.js';
 
 const MAX_NAME = 80;
 const MAX_ID = 64;
 const MAX_ADDRESSES = 50;
 const MAX_NOTES = 20;
+const MAX_PROJECTS = 50;
 const MAX_PER_SECOND = 100;
 /** The last moment that a Date knows. */
 const LAST_TIME = 8.64e15;
@@ -57,6 +59,10 @@ const wantedKey = z.strictObject(
       )
       .refine((it) => Object.keys(it).length <= MAX_NOTES, `must have at most ${MAX_NOTES} entries`)
       .optional(),
+    allowedProjects: z
+      .array(text(MAX_ID), 'must be a list of ids')
+      .max(MAX_PROJECTS, `must have at most ${MAX_PROJECTS} entries`)
+      .optional(),
   } satisfies Record<keyof WantedServiceKey, z.ZodType>,
   'must be an object, as in { name: "weather bot" }',
 );
@@ -79,6 +85,10 @@ export function checkKeys(keys: ServiceKeys): ServiceKeys {
     },
     list: async (given, page) => keys.list(holderOf('list', given), page),
     get: async (given, ...rest) => keys.get(holderOf('get', given), ...rest),
+    update: async (given, id, change, ...rest) => {
+      const checked = (key: ServiceKey) => validInput('keys.update', wantedKey, change(key));
+      return keys.update(holderOf('update', given), id, checked, ...rest);
+    },
     rotate: async (given, ...rest) => keys.rotate(holderOf('rotate', given), ...rest),
     revoke: async (given, ...rest) => keys.revoke(holderOf('revoke', given), ...rest),
   };

@@ -25,6 +25,8 @@ export interface WantedServiceKey {
   /** Requests a second. Default: the service's. */
   readonly perSecond?: number | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Ids of the only projects that may be called with it, whosever they are. Default: all. */
+  readonly allowedProjects?: readonly string[] | undefined;
 }
 
 /** What a key may spend, as its owner says it. */
@@ -53,7 +55,7 @@ export interface NewKeySetup {
 }
 
 /** What of a key its owner decides. */
-export type ChosenFacts = Omit<ServiceKeyFacts, 'id' | 'publicKey' | 'owner' | 'createdAt'>;
+export type ChosenFacts = Omit<ServiceKeyFacts, 'id' | 'publicKey' | 'owner' | 'createdAt' | 'version'>;
 
 /**
  * Checks what somebody wants of a new key.
@@ -69,8 +71,14 @@ export async function chooseFacts(setup: NewKeySetup, owner: string, wanted: Wan
   if (projectId !== undefined && (await setup.projectOwner(projectId)) !== owner) {
     throw fault('/project_id', 'must be a project of yours');
   }
+  const allowedProjects = [...new Set(wanted.allowedProjects)];
+  for (const [index, id] of allowedProjects.entries()) {
+    const isThere = (await setup.projectOwner(id)) !== undefined;
+    if (!isThere) throw fault(`/allowed_projects/${index}`, 'must be the id of a project');
+  }
   return {
     name,
+    allowedProjects,
     scopes: [...new Set(scopes)],
     mode,
     allowedIps: [...new Set(allowedIps)],

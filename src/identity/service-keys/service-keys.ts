@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
-import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
 import { endOfOldSecret } from '../../lib/secret-overlap.js';
-import { type Actor, actorOf } from '../../storage/audit/audit-log.js';
+import type { Actor } from '../../storage/audit/audit-log.js';
 import type { Counters } from '../../storage/counters/counters.js';
-import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
-import type {
-  KeyHolder,
-  KeyPage,
-  ServiceKeyFacts,
-  ServiceKeyRecord,
-  ServiceKeyStore,
-} from '../../storage/keys/service-keys.js';
+import type { KeyHolder, KeyPage, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
 import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import { createStoreWarning } from '../store-warning.js';
+import { createKeyUpdate } from './changed-service-key.js';
 import { createKeyAuthenticator, type KeyAuthenticatorSetup } from './key-authenticator.js';
 import { createKeyCache } from './key-cache.js';
+import { keyEvent, keyRevoked } from './key-event.js';
 import { createKeyGuard } from './key-guard.js';
 import { chooseFacts, type NewKeySetup, type WantedServiceKey } from './new-service-key.js';
 import { hashSecret, newPublicKey, newSecret, type RandomBytes } from './service-key.js';
@@ -47,6 +41,18 @@ export interface ServiceKeys extends KeyAuthenticator {
   get(holder: KeyHolder, id: string): Promise<ServiceKey>;
   /** Wallet of a key, base58, also of a revoked one; undefined when there is no such key. */
   ownerOf(id: string): Promise<string | undefined>;
+  /**
+   * Changes a key: at once in this process, within 30 s in all others. What was spent of a budget stays spent.
+   * @param change - what is asked of the key as it is
+   * @param isMeant - whether the version that it has is meant. Default: every one
+   * @throws TollhouseError `not_found`, also for a key that is revoked; `validation_failed`, `precondition_failed`, `quota_reached`
+   */
+  update(
+    holder: KeyHolder,
+    id: string,
+    change: (key: ServiceKey) => WantedServiceKey,
+    isMeant?: (version: number) => boolean,
+  ): Promise<ServiceKey>;
   /**
    * Gives a key another secret. Of earlier ones the last alone may stay good for a while.
    * @param overlapMs - how much longer the one before is good, in milliseconds; 0 ends it at once in this process, within 30 s in
@@ -122,7 +128,7 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     const rotation = { secretHash: hashSecret(secret), previousUntil: endOfOldSecret(now(), overlapMs) };
     const isRotated = await store.rotate(id, rotation, keyEvent('key.rotated', record, now(), holder));
     cache.forget(record.publicKey);
-    if (!isRotated) throw new TollhouseError('not_found', 'The service key was revoked; make another.');
+    if (!isRotated) throw keyRevoked();
     return { key: toServiceKey({ ...record, ...rotation }), secret };
   }
 
@@ -135,22 +141,11 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
   return {
     ...createKeyAuthenticator({ ...shared, cache, guard, perSecond: KEY_REQUESTS_PER_SECOND }),
     generate,
+    update: createKeyUpdate({ ...shared, projectOwner, keyQuota, store, find, forget: cache.forget }),
     rotate,
     revoke,
     ownerOf: async (id) => (ID.test(id) ? store.ownerOf(id) : undefined),
     list: async (holder, page) => (await store.list(holder, page)).map(toServiceKey),
     get: async (holder, id) => toServiceKey(await find(holder, id)),
   };
-}
-
-function keyEvent(
-  type: EventType,
-  { id, publicKey, owner, projectId, ...facts }: ServiceKeyFacts,
-  at: number,
-  by: Actor,
-): EventRecord {
-  const { name, mode, scopes } = facts;
-  const cause = { actor: actorOf(by), target: id, details: { name, scopes, ...defined({ projectId }) } };
-  const project = defined({ projectId });
-  return newEvent({ type, owner, ...project, data: { key_id: id, api_key: publicKey, name, mode, scopes }, cause }, at);
 }

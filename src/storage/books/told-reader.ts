@@ -148,7 +148,7 @@ function statementsOf(dialect: Dialect) {
       name: 'tollhouse_told_calls',
       text: `select c.id, coalesce(told.times, 0) as times from tollhouse_call c left join (
           select ${data('call_id')} as subject, ${data('amount_atomic')} as amount, count(*) as times
-          from tollhouse_event e where e.type = 'call.succeeded' and e.at >= $2
+          from tollhouse_event e where e.type = 'call.succeeded' and e.at >= $2 and ${data('told_to')} is null
           group by ${data('call_id')}, ${data('amount_atomic')}) told
           on told.subject = c.id and (told.amount = cast(c.amount as text) or c.amount < 0)
         where c.mint is not null and c.at >= $1 and coalesce(told.times, 0) <> 1

@@ -26,6 +26,10 @@ export const CALL_COLUMNS = {
   credit_amount: 'bigint',
   pass_id: 'text',
   pass_uses: 'integer',
+  buyer: 'text',
+  route: 'text',
+  upstream_ms: 'bigint',
+  gateway_ms: 'bigint',
 } as const;
 
 /** A call as {@link CALL_COLUMNS}. */
@@ -51,7 +55,15 @@ export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLU
     credit_amount: credit === undefined ? null : creditToSql(credit),
     pass_id: pass?.id ?? null,
     pass_uses: pass?.uses ?? null,
+    buyer: call.caller?.owner ?? call.payer ?? null,
+    route: call.route ?? null,
+    upstream_ms: roundedOr(call.upstreamMs),
+    gateway_ms: roundedOr(call.gatewayMs),
   };
+}
+
+function roundedOr(milliseconds: number | undefined): number | null {
+  return milliseconds === undefined ? null : Math.round(milliseconds);
 }
 
 /** More than nothing was given, less was used. */
@@ -69,6 +81,14 @@ function creditOf({ credit_mint: mint, credit_amount: value }: Row): CreditChang
 
 function passOf({ pass_id: id, pass_uses: uses }: Row): CallRecord['pass'] {
   return id === null || id === undefined ? undefined : { id: String(id), uses: Number(uses) === 1 ? 1 : 0 };
+}
+
+function textOf(value: Row[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
+}
+
+function numberOf(value: Row[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
 }
 
 /** A row of `tollhouse_call`. */
@@ -89,6 +109,7 @@ export function toCall(row: Row): ListedCall {
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     durationMs: Number(row.duration_ms),
     requestId: String(row.request_id),
-    ...defined({ credit: creditOf(row), pass: passOf(row) }),
+    ...defined({ credit: creditOf(row), pass: passOf(row), buyer: textOf(row.buyer), route: textOf(row.route) }),
+    ...defined({ upstreamMs: numberOf(row.upstream_ms), gatewayMs: numberOf(row.gateway_ms) }),
   };
 }

@@ -17,10 +17,6 @@ export const CALLS = {
     name: 'tollhouse_insert_call',
     text: `insert into tollhouse_call (${CALL}) values (${placesOf(NAMES)})`,
   },
-  list: {
-    name: 'tollhouse_list_calls',
-    text: `select seq, ${CALL} from tollhouse_call where project_id = $1 and seq < $2 order by seq desc limit $3`,
-  },
   sums: {
     name: 'tollhouse_sum_rollups',
     text: `select kind, label, ${STEP} as step, ${halves('value')} from tollhouse_rollup

@@ -1,5 +1,6 @@
 import type { EventRecord } from '../events/events.js';
 import type { KeySpending } from '../keys/service-keys.js';
+import type { CallPlace, CallsQuery } from './calls-query.js';
 
 /** What a call cost: the payment that was used up by it. */
 export interface Charge {
@@ -49,15 +50,22 @@ export interface CallRecord {
   readonly paymentId?: string;
   /** Signature of the paying transaction, base58. */
   readonly signature?: string;
+  /** What of a project was called: method and path, `*` for what is different in each call. Never a query. */
+  readonly route?: string;
+  /** From when it was passed on until its response was over. */
   readonly durationMs: number;
+  /** From when it was passed on until the head of its response came; missing where none came. */
+  readonly upstreamMs?: number;
+  /** From when it came in until it was passed on: what we have added. */
+  readonly gatewayMs?: number;
   readonly requestId: string;
 }
 
 /** A call as it is listed, with its place in the list. */
-export interface ListedCall extends Omit<CallRecord, 'caller'> {
-  /** Rising in the order in which calls were written. */
-  readonly seq: bigint;
+export interface ListedCall extends Omit<CallRecord, 'caller'>, CallPlace {
   readonly keyId?: string;
+  /** Wallet of its key, or that has paid where there was none, base58. */
+  readonly buyer?: string;
 }
 
 /** A request that did not reach the upstream. */
@@ -237,8 +245,8 @@ export interface CallStore {
   challenge(call: UnforwardedCall): void;
   /** Writes the refusals and challenges that were counted so far. */
   flush(): Promise<void>;
-  /** Calls of a project, the newest first, from the one before `before`. */
-  calls(projectId: string, limit: number, before?: bigint): Promise<readonly ListedCall[]>;
+  /** Calls of a project or a buyer, the newest first. */
+  calls(query: CallsQuery): Promise<readonly ListedCall[]>;
   /** Sums of a project by hour or by day of UTC, those steps only in which anything happened, in order. */
   series(projectId: string, range: TimeRange, step: 'hour' | 'day'): Promise<readonly Figures[]>;
   /** Sums of a project over a whole range. */

@@ -3,6 +3,7 @@ import { eventSteps } from '../events/event-statements.js';
 import { SPENDING_WINDOWS } from '../keys/service-keys.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
 import { exactSum, MAX_SUM, summand } from '../sql/sql-sums.js';
+import { listStep } from './call-list.js';
 import { toCall } from './call-rows.js';
 import { CALLS } from './call-statements.js';
 import type {
@@ -46,8 +47,7 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
     challenge: (call) => refusals.add(challengeRollups(call)),
     flush: refusals.flush,
     close: refusals.close,
-    calls: async (projectId, limit, before = MAX_SUM) =>
-      (await database.query(CALLS.list, projectId, before, limit)).map(toCall),
+    calls: async (query) => (await database.query(...listStep(query))).map(toCall),
     async series(projectId, { from, to }, step) {
       const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
       const values = [projectId, from, to, stepMs] as const;

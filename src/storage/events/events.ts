@@ -14,6 +14,7 @@ export const EVENT_TYPES = [
   'call.succeeded',
   'call.failed',
   'key.created',
+  'key.updated',
   'key.rotated',
   'key.revoked',
   'project.created',

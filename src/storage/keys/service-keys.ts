@@ -44,6 +44,10 @@ export interface ServiceKeyFacts {
   readonly allowedIps: readonly string[];
   /** Requests a second; none: the default. */
   readonly perSecond?: number;
+  /** Ids of the only projects that may be called with it, whosever they are. Default: all. */
+  readonly allowedProjects?: readonly string[];
+  /** Of what its owner can change; it rises with each change. Default 1. */
+  readonly version?: number;
   /** The owner's own notes. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: number;
@@ -104,6 +108,13 @@ export interface ServiceKeyStore {
   listAll(page: KeyPage): Promise<readonly ServiceKeyRecord[]>;
   /** A key by its id, whosever it is; for operators. */
   findAny(id: string): Promise<ServiceKeyRecord | undefined>;
+  /**
+   * Changes what the owner decides of a key, if it is of that version still and not revoked.
+   * @param record - the key as it is to be; its version is the one that it is changed from
+   * @param most - how many keys its owner may have beside others that can be used. Default: any number
+   * @returns whether it was changed
+   */
+  update(record: ServiceKeyRecord, event: EventRecord, most?: number): Promise<boolean>;
   /** Gives a key another secret. False when there is no such key, or it is revoked. */
   rotate(id: string, rotation: KeyRotation, event: EventRecord): Promise<boolean>;
   /** Revokes a key at a time. False when there is no such key, or it is revoked already. */

@@ -29,6 +29,24 @@ const NAMES = [
   'created_at',
   'revoked_at',
   'last_used_at',
+  'version',
+  'allowed_projects',
+] as const;
+/** What an owner can change. */
+const CHANGED = [
+  'name',
+  'scopes',
+  'expires_at',
+  'spending_limit',
+  'spending_asset',
+  'spending_token',
+  'spending_decimals',
+  'spending_window',
+  'spending_action',
+  'allowed_ips',
+  'per_second',
+  'metadata',
+  'allowed_projects',
 ] as const;
 const COLUMNS = NAMES.join(', ');
 /** Of the owner `$1` and, where one is given, for the project `$2`. */
@@ -45,6 +63,15 @@ const KEYS = {
     text: `insert into tollhouse_service_key (${COLUMNS}) select ${placesOf(NAMES)}
       where (select count(*) from tollhouse_service_key where owner = ${placeOf('owner')}
         and revoked_at is null and (expires_at is null or expires_at > ${placeOf('created_at')})) < $${NAMES.length + 1}
+      returning id`,
+  },
+  update: {
+    name: 'tollhouse_key_update',
+    text: `update tollhouse_service_key set version = version + 1, ${CHANGED.map((it, at) => `${it} = $${at + 1}`).join(', ')}
+      where id = $${CHANGED.length + 1} and version = $${CHANGED.length + 2} and revoked_at is null
+        and (select count(*) from tollhouse_service_key others where others.owner = $${CHANGED.length + 3}
+          and others.id <> $${CHANGED.length + 1} and others.revoked_at is null
+          and (others.expires_at is null or others.expires_at > $${CHANGED.length + 4})) < $${CHANGED.length + 5}
       returning id`,
   },
   findByPublicKey: {
@@ -113,6 +140,19 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
       const steps = [...ownerSteps(record.owner, record.createdAt), ...eventSteps([event])];
       return (await database.batchIf(step, steps, ownerLock(database, record.owner))).length > 0;
     },
+    async update(record, event, most = Number.MAX_SAFE_INTEGER) {
+      const { id, owner, version = 1 } = record;
+      const step = [
+        KEYS.update,
+        ...valuesOf(CHANGED, recordToSql(record)),
+        id,
+        version,
+        owner,
+        event.at,
+        most,
+      ] as const;
+      return (await database.batchIf(step, eventSteps([event]), ownerLock(database, owner))).length > 0;
+    },
     findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
     find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),
     async ownerOf(id) {
@@ -160,6 +200,8 @@ function recordToSql(key: ServiceKeyRecord): ColumnValues<(typeof NAMES)[number]
     created_at: key.createdAt,
     revoked_at: key.revokedAt ?? null,
     last_used_at: key.lastUsedAt ?? null,
+    version: key.version ?? 1,
+    allowed_projects: JSON.stringify(key.allowedProjects ?? []),
   };
 }
 
@@ -176,6 +218,8 @@ function toRecord(row: Row): ServiceKeyRecord {
     allowedIps: JSON.parse(String(row.allowed_ips)) as string[],
     metadata: JSON.parse(String(row.metadata)) as Record<string, string>,
     createdAt: Number(row.created_at),
+    version: Number(row.version),
+    allowedProjects: JSON.parse(String(row.allowed_projects)) as string[],
     ...(row.previous_hash === null ? {} : { previousHash: String(row.previous_hash) }),
     ...(row.project_id === null ? {} : { projectId: String(row.project_id) }),
     ...(row.spending_limit === null ? {} : { spending: toSpending(row) }),

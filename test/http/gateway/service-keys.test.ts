@@ -74,6 +74,7 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
       expires_at: null,
       spending: null,
       allowed_ips: [],
+      allowed_projects: [],
       limits: { per_second: null },
       metadata: {},
       created_at: new Date(NOON).toISOString(),
@@ -161,7 +162,7 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     for (const [method, route, allow] of [
       ['DELETE', '', 'GET, HEAD'],
       ['GET', '/generate', 'POST'],
-      ['PUT', '/key_1', 'GET, HEAD, DELETE'],
+      ['PUT', '/key_1', 'GET, HEAD, PATCH, DELETE'],
       ['GET', '/key_1/rotate', 'POST'],
     ] as const) {
       const answer = await ask(method, route);

@@ -26,6 +26,7 @@ import { passEvents } from './0025-pass-events.js';
 import { upstreams } from './0026-upstreams.js';
 import { projectNetworks } from './0028-project-networks.js';
 import { moments } from './0029-moments.js';
+import { buyers } from './0030-buyers.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -61,4 +62,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0026-upstreams', upstreams],
   ['0028-project-networks', projectNetworks],
   ['0029-moments', moments],
+  ['0030-buyers', buyers],
 ];

@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import { CALL_LIST_PATHS, callsResponse, ownCallsResponse } from '../../http/analytics/call-schemas.js';
+import { fillPath } from '../../http/framework/path.js';
+import { none, readArguments } from '../arguments/arguments.js';
+import { type Command, UsageError } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson } from '../output/terminal.js';
+import { selectProject } from '../seller/find-project.js';
+import { readResponseText } from '../session/server-client.js';
+import { openSession, understood } from '../session/session.js';
+import { queryOf, readLimit } from './query-flags.js';
+
+type Call = z.output<typeof callsResponse>['data'][number] | z.output<typeof ownCallsResponse>['data'][number];
+
+const TIME_LENGTH = '2026-01-31T12:00:00'.length;
+const OPTIONS = {
+  server: { type: 'string' },
+  json: { type: 'boolean' },
+  csv: { type: 'boolean' },
+  of: { type: 'string' },
+  project: { type: 'string' },
+  key: { type: 'string' },
+  payer: { type: 'string' },
+  status: { type: 'string' },
+  route: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  cursor: { type: 'string' },
+  limit: { type: 'string', default: '20' },
+} as const;
+
+/** `tollhouse calls`: what a wallet has called, or what was called of a project. */
+export const callsCommand: Command = {
+  name: 'calls',
+  summary: 'your calls, or with --of those of a project of yours',
+  help: `tollhouse calls [--project <id>] [--key <id>] [--status succeeded|failed] [--route <route>] [options]
+tollhouse calls --of <project> [--payer <wallet>] [--key <id>] [options]
+
+Calls of your keys, and those that your wallet has paid, the newest first; with --of those of a project of yours. Sign in
+first.
+
+  --of <project>        slug or id of a project of yours
+  --status <status>     succeeded or failed
+  --route <route>       as it is shown, such as "GET /weather/*"
+  --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z)
+  --limit <n>           how many, 1 to 100 (default 20)
+  --cursor <cursor>     goes on where a page has ended (next_cursor of --json)
+  --csv                 as CSV
+  --json                prints what the server answers
+  --server <url>        Tollhouse server (default: the one signed in to last)
+
+Examples:
+  tollhouse calls --status failed --from 2026-01-31
+  tollhouse calls --of weather --csv > calls.csv`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, OPTIONS);
+    none(positionals, 'tollhouse calls');
+    const { server, json, csv, of, limit, ...filters } = values;
+    if (json && csv) throw new UsageError('--csv or --json, not both');
+    if (of === undefined && filters.payer !== undefined) throw new UsageError('--payer goes with --of <project>');
+    if (of !== undefined && filters.project !== undefined) throw new UsageError('--of or --project, not both');
+    const query = queryOf({ ...filters, limit: readLimit(limit) });
+    const session = openSession(server);
+    const base =
+      of === undefined
+        ? CALL_LIST_PATHS.own
+        : fillPath(CALL_LIST_PATHS.ofProject, { project_id: (await selectProject(session, of)).id });
+    if (csv) query.set('format', 'csv');
+    const path = `${base}?${query}`;
+    if (csv) {
+      process.stdout.write(await readResponseText(await session.send({ method: 'GET', path })));
+      return 0;
+    }
+    const answered = await session.get(path);
+    const { data } = of === undefined ? understood(ownCallsResponse, answered) : understood(callsResponse, answered);
+    if (json) printJson(answered);
+    else if (data.length === 0) console.log('no calls');
+    else printTable(['at', 'project', 'route', 'status', 'outcome', 'price', 'ms', 'payment'], data.map(rowOf));
+    return 0;
+  },
+};
+
+function rowOf(call: Call): string[] {
+  const { at, method, route, status, outcome, reason, amount, token, duration_ms, payment_id, pass_id } = call;
+  const project = 'project' in call ? (call.project ?? call.project_id) : call.project_id;
+  return [
+    at.slice(0, TIME_LENGTH).replace('T', ' '),
+    project,
+    route ?? method,
+    status === null ? '–' : String(status),
+    reason ?? outcome,
+    amount === null ? (pass_id === null ? '–' : 'pass') : `${amount} ${token}`,
+    String(duration_ms),
+    payment_id ?? '–',
+  ];
+}

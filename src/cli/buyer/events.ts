@@ -1,0 +1,54 @@
+import { EVENTS_PATHS, eventsResponse } from '../../http/events/schemas.js';
+import { none, readArguments } from '../arguments/arguments.js';
+import type { Command } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson } from '../output/terminal.js';
+import { openSession, understood } from '../session/session.js';
+import { queryOf, readLimit } from './query-flags.js';
+
+const TIME_LENGTH = '2026-01-31T12:00:00'.length;
+const MAX_FACTS = 100;
+
+/** `tollhouse events`: what has happened to a wallet, its keys and its projects. */
+export const eventsCommand: Command = {
+  name: 'events',
+  summary: 'what has happened to your keys, calls and projects',
+  help: `tollhouse events [--types <list>] [--project <id>] [--limit <n>] [--json]
+
+Events of your wallet, the newest first: of your projects, of your keys, and of calls that were made with them. Sign in first;
+"tollhouse webhooks listen" follows them as they come.
+
+  --types <list>  separated by commas, such as call.failed,spending.limit_reached
+  --limit <n>     how many, 1 to 100 (default 20)
+  --json          prints what the server answers
+  --server <url>  Tollhouse server (default: the one signed in to last)
+
+Example:
+  tollhouse events --types call.failed`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      server: { type: 'string' },
+      json: { type: 'boolean' },
+      types: { type: 'string' },
+      project: { type: 'string' },
+      limit: { type: 'string', default: '20' },
+    });
+    none(positionals, 'tollhouse events');
+    const { types, project: project_id } = values;
+    const query = queryOf({ types, project_id, limit: readLimit(values.limit) });
+    const answered = await openSession(values.server).get(`${EVENTS_PATHS.all}?${query}`);
+    const { data } = understood(eventsResponse, answered);
+    if (values.json) printJson(answered);
+    else if (data.length === 0) console.log('no events');
+    else {
+      const rows = data.map((it) => [it.timestamp.slice(0, TIME_LENGTH).replace('T', ' '), it.type, factsOf(it.data)]);
+      printTable(['at', 'type', 'data'], rows);
+    }
+    return 0;
+  },
+};
+
+function factsOf(data: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(data);
+  return text.length > MAX_FACTS ? `${text.slice(0, MAX_FACTS)}…` : text;
+}

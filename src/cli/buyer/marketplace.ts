@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import { fillPath } from '../../http/framework/path.js';
+import { MARKETPLACE_PATHS, marketProjectResponse, marketResponse } from '../../http/projects/marketplace-schemas.js';
+import { readArguments } from '../arguments/arguments.js';
+import { type Command, UsageError } from '../command.js';
+import { printTable } from '../output/table.js';
+import { plain, printJson, printStep } from '../output/terminal.js';
+import { serverOf } from '../session/credentials.js';
+import { readJson, send } from '../session/server-client.js';
+import { understood } from '../session/session.js';
+import { queryOf, readLimit } from './query-flags.js';
+
+type Pricing = z.output<typeof marketProjectResponse>['pricing'];
+
+/** `tollhouse marketplace`: what can be bought. */
+export const marketplaceCommand: Command = {
+  name: 'marketplace',
+  summary: 'the APIs that can be called here, and what they cost',
+  help: `tollhouse marketplace [<words>] [--tag <tag>] [--token <token>] [--max-price <amount>] [--sort calls|price|new]
+tollhouse marketplace show <slug>
+
+APIs that are listed, with their prices; "show" tells more of one, and how it is called. Needs no sign-in.
+
+  --limit <n>     how many, 1 to 100 (default 20)
+  --json          prints what the server answers
+  --server <url>  Tollhouse server (default: the one signed in to last)
+
+Examples:
+  tollhouse marketplace weather --max-price 0.05 --token USDC
+  tollhouse marketplace show weather`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      server: { type: 'string' },
+      json: { type: 'boolean' },
+      tag: { type: 'string' },
+      token: { type: 'string' },
+      'max-price': { type: 'string' },
+      sort: { type: 'string' },
+      limit: { type: 'string', default: '20' },
+    });
+    const server = serverOf(values.server);
+    const [first, slug, ...rest] = positionals;
+    if (first === 'show') {
+      if (slug === undefined || rest.length > 0) throw new UsageError('tollhouse marketplace show <slug>');
+      await show(server, slug, values.json);
+      return 0;
+    }
+    const { tag, token, sort, 'max-price': max_price } = values;
+    const q = positionals.length === 0 ? undefined : positionals.join(' ');
+    const query = queryOf({ q, tag, token, max_price, sort, limit: readLimit(values.limit) });
+    const answered = await readJson(await send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` }));
+    if (values.json) printJson(answered);
+    else printListed(answered);
+    return 0;
+  },
+};
+
+function printListed(answered: unknown): void {
+  const { data } = understood(marketResponse, answered);
+  if (data.length === 0) return console.log('nothing is listed that fits');
+  const rows = data.map((it) => [it.slug, it.name, priceOf(it.pricing), String(it.calls), it.tags.join(',')]);
+  printTable(['slug', 'name', 'price', 'calls', 'tags'], rows);
+}
+
+async function show(server: string, slug: string, asJson: boolean | undefined): Promise<void> {
+  const answered = await readJson(
+    await send(server, { method: 'GET', path: fillPath(MARKETPLACE_PATHS.one, { slug }) }),
+  );
+  if (asJson) return printJson(answered);
+  const project = understood(marketProjectResponse, answered);
+  printStep(project.slug, project.name);
+  if (project.description !== null) printStep('', project.description);
+  printStep('price', priceOf(project.pricing));
+  printStep('url', project.url);
+  printStep(
+    'calls',
+    `${project.calls}, ${project.p95_ms === null ? 'durations not known' : `p95 ${project.p95_ms} ms`}`,
+  );
+  console.log(`\n${project.example.curl.split('\n').map(plain).join('\n')}`);
+}
+
+function priceOf({ amount, token, buys }: Pricing): string {
+  return `${amount} ${token} for ${buys}`;
+}

@@ -1,0 +1,53 @@
+import { SPENDING_PATH, spendingResponse } from '../../http/spending/schemas.js';
+import { none, readArguments } from '../arguments/arguments.js';
+import type { Command } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson } from '../output/terminal.js';
+import { openSession, understood } from '../session/session.js';
+import { queryOf } from './query-flags.js';
+
+/** `tollhouse spending`: what keys have spent, and may still spend. */
+export const spendingCommand: Command = {
+  name: 'spending',
+  summary: 'what your keys have spent, their budgets, and credit',
+  help: `tollhouse spending [--key <id>] [--project <id>] [--from <time>] [--to <time>] [--json]
+
+What your keys have spent by key, project and token, what is left of their budgets, and what is credit. Sign in first.
+
+  --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: the last 30 days
+  --json                prints what the server answers
+  --server <url>        Tollhouse server (default: the one signed in to last)
+
+Example:
+  tollhouse spending --from 2026-01-01 --to 2026-02-01`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      server: { type: 'string' },
+      json: { type: 'boolean' },
+      key: { type: 'string' },
+      project: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+    });
+    none(positionals, 'tollhouse spending');
+    const { server, json, ...filters } = values;
+    const answered = await openSession(server).get(`${SPENDING_PATH}?${queryOf(filters)}`);
+    if (json) printJson(answered);
+    else printSpending(answered);
+    return 0;
+  },
+};
+
+function printSpending(answered: unknown): void {
+  const { spending, totals, budgets, credit } = understood(spendingResponse, answered);
+  if (spending.length === 0) console.log('nothing was spent');
+  else {
+    const rows = spending.map((it) => [it.key_id, it.project_id, String(it.calls), it.amount, it.token]);
+    const sums = totals.map((it) => ['total', '', String(it.calls), it.amount, it.token]);
+    printTable(['key', 'project', 'calls', 'spent', 'token'], [...rows, ...sums]);
+  }
+  for (const it of budgets) {
+    console.log(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
+  }
+  for (const it of credit) console.log(`credit of ${it.key_id} at ${it.project_id}: ${it.amount} ${it.token}`);
+}

@@ -1,0 +1,83 @@
+import type { Keypair } from '@solana/web3.js';
+import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { connectGateway } from '../helpers/fixtures/gateway-client.js';
+import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
+import { until } from '../helpers/until.js';
+
+describe('somebody who buys', () => {
+  let fixture: CliFixture;
+  let upstream: Receiver;
+  let buyer: Keypair;
+
+  beforeAll(async () => {
+    fixture = await openCliFixture();
+    upstream = await startReceiver((res) => void res.end('sunny'));
+    const { chain, url } = fixture.server;
+    if (chain.sandbox === undefined) throw new Error('there is no sandbox');
+    const owner = await chain.sandbox.createWallet({ usdc: '0' });
+    buyer = await chain.sandbox.createWallet({ usdc: '10' });
+    const client = await connectGateway(url);
+    await client.project(await client.signIn(owner), {
+      ...{ slug: 'weather', visibility: 'listed', upstream: { url: upstream.origin } },
+      pricing: { network: 'solana-devnet', offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 10 } }] },
+    });
+    await run('login', '--keypair', fixture.keyFile(buyer), '--server', url);
+  });
+  afterAll(async () => {
+    await fixture.close();
+    await upstream.close();
+  });
+
+  const run = (...args: readonly string[]): Promise<Ran> => fixture.run(...args);
+  const jsonOf = ({ out }: Ran) => JSON.parse(out);
+
+  test('finds an API, buys a pack, and sees calls, receipt and spending', async () => {
+    const { url, chain } = fixture.server;
+    expect((await run('marketplace', 'weather')).text).toMatch(/weather +weather +0\.05 USDC for 10 /);
+    const listed = jsonOf(await run('marketplace', 'show', 'weather', '--json'));
+    expect(listed.url).toBe(`${url}/v1/weather`);
+
+    const key = jsonOf(await run('keys', 'create', '--name', 'bot', '--json'));
+    const headers = ['-H', `X-Service-Key: ${key.api_key}`, '-H', `X-Service-Secret: ${key.api_secret}`];
+    const paying = ['--keypair', fixture.keyFile(buyer), '--rpc', chain.sandbox?.rpcUrl ?? ''];
+    const paid = await run('pay', `${listed.url}/berlin?day=1`, ...headers, ...paying);
+    expect([paid.code, paid.text]).toEqual([0, expect.stringContaining('sunny')]);
+
+    const calls = async () => jsonOf(await run('calls', '--json')).data;
+    await until(async () => (await calls()).length > 0);
+    expect((await run('calls')).text).toMatch(/weather +GET \/berlin +200 +succeeded +0\.05 USDC/);
+    expect((await run('calls', '--status', 'failed')).text).toBe('no calls\n');
+    expect((await run('calls', '--csv')).out.split('\r\n')[1]).toContain('GET /berlin');
+
+    const [{ payment_id }] = await calls();
+    expect((await run('receipt', payment_id)).text).toMatch(
+      /settled +0\.05 USDC at .*[\s\S]*call +GET \/berlin succeeded/,
+    );
+    expect((await run('receipt', payment_id, '--html')).out).toContain('<!doctype html>');
+    expect((await run('spending')).text).toMatch(/total +1 +0\.05 +USDC/);
+    expect((await run('events', '--types', 'call.succeeded')).text).toContain('call.succeeded');
+  });
+
+  test('changes what a key may', async () => {
+    const changed = await run(
+      'keys',
+      'update',
+      'bot',
+      '--budget',
+      '2 USDC/day',
+      '--metadata',
+      '{"team":"a"}',
+      '--json',
+    );
+    expect(jsonOf(changed)).toMatchObject({ spending: { limit: '2', window: 'day' }, metadata: { team: 'a' } });
+    expect(jsonOf(await run('keys', 'update', 'bot', '--budget', 'none', '--json')).spending).toBeNull();
+    expect(await run('keys', 'update', 'bot')).toMatchObject({ code: 2 });
+    expect(await run('receipt', 'pay_1')).toMatchObject({ code: 1 });
+  });
+
+  test('finds help with an example in each command', async () => {
+    for (const name of ['marketplace', 'calls', 'receipt', 'spending', 'events']) {
+      expect((await run(name, '--help')).text).toMatch(/--json[\s\S]*Examples?:\n {2}tollhouse /);
+    }
+  });
+});
