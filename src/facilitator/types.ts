@@ -19,6 +19,7 @@ import type { RefundRecord } from '../storage/payouts/refund-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings/holding.js';
+import type { PaymentLoad } from './payments/payments-in-flight.js';
 import type { FacilitatorHealth } from './setup/health.js';
 import type { SetupCheck } from './setup/setup-finding.js';
 import type { SetupTarget } from './setup/setup-target.js';
@@ -205,7 +206,10 @@ export interface Facilitator extends HoldingsReader {
    * @param payer - base58
    */
   unsignedPayment(terms: Terms, payer: string): Promise<Uint8Array>;
-  /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
+  /**
+   * Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided, and with `too_many_payments`
+   * when too many are under way; nothing is held then.
+   */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */
   settle(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
@@ -220,6 +224,8 @@ export interface Facilitator extends HoldingsReader {
    * @returns how it stands: `paid` with its signature, `failed` with a reason (nothing was paid), else it is under way
    */
   refund(paymentId: string): Promise<Refund>;
+  /** How many payments are under way in this process, and how many were turned away. */
+  load(): PaymentLoad;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Ends with it: for what works with it in the background. Missing where nobody says. */

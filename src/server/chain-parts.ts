@@ -22,8 +22,8 @@ const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
-  const { chain, payTo, tokens: own, maxFeeLamportsPerHour } = configuration;
-  const fees = defined({ maxFeeLamportsPerHour });
+  const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight } = configuration;
+  const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight });
   if (chain !== undefined) {
     const { network, rpcUrl, wsUrl, keypair, splitKeypair, refunds } = chain;
     const urls = defined({ rpcUrl, wsUrl });
@@ -33,7 +33,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
         network,
         keypair,
         tokens,
-        ...fees,
+        ...bounds,
         ...urls,
         ...defined({ splitKeypair, refunds }),
       },
@@ -52,7 +52,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
     ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL'),
   ]);
   return {
-    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...fees },
+    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...bounds },
     payTo: payTo ?? seller.publicKey.toBase58(),
     sandbox,
     close: () => sandbox.close(),

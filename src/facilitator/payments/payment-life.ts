@@ -14,6 +14,7 @@ import { isFromBackup } from './lost-period.js';
 import { lostToThisProcess } from './lost-to-this-process.js';
 import { bindingOf, boundBy } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
+import type { LeavePlace, PaymentsInFlight } from './payments-in-flight.js';
 import { receiptOf } from './receipt.js';
 import { isTooLateToRetry } from './retry-hash.js';
 
@@ -22,17 +23,46 @@ export interface PaymentServiceParts {
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
   readonly leases: Leases;
+  /** Bounds how many are under way. */
+  readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
   readonly passes: Pick<PassStore, 'open'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`. */
+/**
+ * Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`. From here to its
+ * outcome it has a place among those in flight; one that may have been sent finds a place always.
+ * @throws TollhouseError `too_many_payments`; nothing is claimed then
+ */
 export async function claimPayment(
   parts: PaymentServiceParts,
   inspected: InspectedPayment,
   use: PaymentUse,
+): Promise<OpenedPayment> {
+  const { inFlight, leases, ledger } = parts;
+  const { payer, transaction } = inspected;
+  const leave = await inFlight.enter(payer, async () => {
+    const { state = 'claimed' } = (await ledger.find(transaction.messageHash)) ?? {};
+    return state !== 'claimed' || leases.holds(transaction.messageHash);
+  });
+  try {
+    const opened = await claimInPlace(parts, inspected, use, leave);
+    // Of what is only owed the outcome is known.
+    if (opened.status !== 'open' || opened.claim.receipt !== undefined) leave();
+    return opened;
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+async function claimInPlace(
+  parts: PaymentServiceParts,
+  inspected: InspectedPayment,
+  use: PaymentUse,
+  leave: LeavePlace,
 ): Promise<OpenedPayment> {
   const { ledger, leases, now } = parts;
   const { transaction, payer, terms } = inspected;
@@ -62,14 +92,17 @@ export async function claimPayment(
   // Brought before for this very use, so that its handler may have run; a claim that binds it to its use is the first of it.
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
-  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served);
-  const drop = (): void => parts.backend.drop?.(record.id);
+  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served).finally(leave);
+  const drop = (): void => {
+    leave();
+    parts.backend.drop?.(record.id);
+  };
   const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, drop });
   return begin(parts, inspected, claim, record, use);
 }
 
 /** A payment that is held, and everything needed to take its money. */
-export interface ClaimedPayment extends Omit<PaymentServiceParts, 'leases'> {
+export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | 'leases'> {
   readonly inspected: InspectedPayment;
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;

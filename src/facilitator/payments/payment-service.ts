@@ -55,7 +55,7 @@ async function recordOf({ ledger }: PaymentServiceParts, { transaction }: Paymen
 }
 
 async function verifyPayment(
-  { backend, ledger }: PaymentServiceParts,
+  { backend, inFlight, leases, ledger }: PaymentServiceParts,
   payment: Payment,
   terms: Terms,
 ): Promise<Verification> {
@@ -63,7 +63,11 @@ async function verifyPayment(
   if (!inspection.ok) return { ok: false, ...inspection.refusal };
   const { payer, transaction } = inspection.inspected;
   const record = await ledger.find(transaction.messageHash);
-  if (record === undefined || record.state === 'claimed') return backend.verify(inspection.inspected);
+  if (record === undefined || record.state === 'claimed') {
+    const verify = () => backend.verify(inspection.inspected);
+    // What is held here has its place already.
+    return leases.holds(transaction.messageHash) ? verify() : inFlight.during(payer, verify);
+  }
   // A settlement whose outcome was not known can be asked for again, and servers verify before they settle.
   const unfinished = record.state === 'broadcast' || record.state === 'confirmed';
   if (unfinished && record.binding === bindingOf(SETTLE_ONLY, terms)) return { ok: true, payer };

@@ -49,7 +49,7 @@ export async function settleRequest(
   const { transaction } = decoded;
   const checked = checkDemand(transaction, requestTransfers(request), parts.policy);
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: refusalText(checked, request) };
-  const blocked = await blockedBefore(parts, request, transaction);
+  const blocked = await blockedBefore(parts, request, transaction, checked.payer);
   if (blocked !== undefined) return blocked;
   const opened = await claimPayment(parts, inspectedOf(parts, request, transaction, checked), {
     resource: request.id,
@@ -93,9 +93,18 @@ async function blockedBefore(
   parts: SettleRequestParts,
   request: PaymentRequestRecord,
   { messageHash }: DecodedTransaction,
+  payer: string,
 ): Promise<RequestSettlement | undefined> {
   // A transaction that was brought before keeps its own response.
   if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
+  return parts.inFlight.during(payer, () => blockedByOther(parts, request, messageHash));
+}
+
+async function blockedByOther(
+  parts: SettleRequestParts,
+  request: PaymentRequestRecord,
+  messageHash: string,
+): Promise<RequestSettlement | undefined> {
   const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
   const found = await parts.walletPayments(request);

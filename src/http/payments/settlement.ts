@@ -85,6 +85,7 @@ export const settleOperation = defineOperation({
     'settlement_pending',
     'payment_backend_unavailable',
     'fee_limit_reached',
+    'too_many_payments',
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
@@ -105,7 +106,13 @@ export const verifyOperation = defineOperation({
   summary: 'Look a transaction up, or verify an x402 payment',
   bodies: [verifyBody, facilitatorBody],
   responses: { 200: { description: 'What was found.', schema: z.union([verifiedResponse, verifyResponse]) } },
-  errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable', 'fee_limit_reached'],
+  errors: [
+    'invalid_signature',
+    'chain_unavailable',
+    'payment_backend_unavailable',
+    'fee_limit_reached',
+    'too_many_payments',
+  ],
   handler: async ({ res, body }, { facilitator }: SettlementParts) =>
     isContractVerify(body) ? verifyContract(facilitator, body, res) : verifyX402(facilitator, body, res),
 });
