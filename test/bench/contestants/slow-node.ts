@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
+import { type Passage, startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
 import type { ContestantParts } from '../contestant.js';
 
 interface Settings {
@@ -11,7 +11,7 @@ interface Settings {
 /** A node that is slow, before a chain. */
 export async function start({ rpcUrl, delayMs }: Settings): Promise<ContestantParts> {
   const proxy = await startRpcProxy(rpcUrl);
-  proxy.decide = async () => {
+  proxy.decide = async (): Promise<Passage> => {
     await pause(delayMs);
     return 'pass';
   };

@@ -12,8 +12,8 @@ const SLOT_MS = 100;
 const SLOW_MS = 1_000;
 /** So many wallets pay in turns: none comes near its share of the places. */
 const WALLETS = 50;
-/** As many at once as there are connections to a node. */
-const AT_ONCE = 64;
+/** So many at once show what it can do: more than there are connections to a node, and fewer than places. */
+const AT_ONCE = 256;
 const LOADS = [1, 2, 5] as const;
 /** The default. */
 const PLACES = 500;
@@ -58,7 +58,7 @@ async function overload({ context, sellers, wallets, node, rpcUrl }: Setting): P
   const start = (bound: Bound) => sellers.start({ kind: 'ours', rpcUrl, maxPaymentsInFlight: BOUNDS[bound] });
   const servers = { bound: await start('bound'), unbound: await start('unbound') };
   await capacityOf(sellers.chain, wallets, servers.unbound, 1);
-  const capacity = await capacityOf(sellers.chain, wallets, servers.bound, quick ? 2 : 6);
+  const capacity = await capacityOf(sellers.chain, wallets, servers.bound, quick ? 2 : 4);
   progress(`${node} node: ${capacity.toFixed(0)} a second`);
   const figures: Figure[] = [{ name: `${node} node: what it can do`, value: capacity, unit: '/s' }];
   for (const load of LOADS) {
@@ -69,7 +69,7 @@ async function overload({ context, sellers, wallets, node, rpcUrl }: Setting): P
       const served = await sendAtRate(requests, capacity * load);
       const seconds = (performance.now() - begin) / 1_000;
       const { times, turnedAway, lost } = served;
-      progress(`${node} node, ${load} times, ${bound}: ${times.length} served, ${turnedAway} away, ${lost} lost`);
+      progress(`${node} node, ${load} times, ${bound}: ${times.length} served, ${turnedAway} away, ${lost} lost; 99th percentile ${quantile(times, 0.99).toFixed(0)} ms`);
       figures.push(...figuresOf({ what: `${node} node, ${load} times the load, ${bound}`, served, seconds, capacity }));
     }
   }
@@ -94,7 +94,7 @@ function figuresOf({ what, served, seconds, capacity }: Lap): readonly Figure[] 
   ];
 }
 
-/** Payments a second, as many at once as there are connections to the node. */
+/** Payments a second, many at once. */
 async function capacityOf(
   chain: BenchChain,
   wallets: readonly Keypair[],

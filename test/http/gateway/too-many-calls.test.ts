@@ -19,9 +19,10 @@ test('a paid call beyond MAX_PAYMENTS_IN_FLIGHT is told to come again, and is se
     const calls: (() => Promise<{ status: number; text: string; retryAfter: string | null }>)[] = [];
     for (const usdc of ['10', '10']) {
       const payer = await sandbox.createWallet({ usdc });
-      const { v2: headers } = await signPayment({ sandbox, payer }, `${server.url}/v1/${project.slug}`);
+      const { headers: key } = await client.key(await client.signIn(payer));
+      const { v2 } = await signPayment({ sandbox, payer }, `${server.url}/v1/${project.slug}`, { init: { headers: key } });
       calls.push(async () => {
-        const answer = await fetch(`${server.url}/v1/${project.slug}`, { headers });
+        const answer = await fetch(`${server.url}/v1/${project.slug}`, { headers: { ...key, ...v2 } });
         return { status: answer.status, text: await answer.text(), retryAfter: answer.headers.get('retry-after') };
       });
     }
