@@ -27,7 +27,7 @@ export type { SetupCheck, SetupCode, SetupFinding } from './facilitator/setup/se
 export type { SetupTarget } from './facilitator/setup/setup-target.js';
 export type { KnownSetup, SetupWatch } from './facilitator/setup/setup-watch.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse, Refund } from './facilitator/types.js';
-export { createGateway, type GatewayOptions } from './gateway/create-gateway.js';
+export { createGateway, type GatewayOptions, type GatewaySettings } from './gateway/create-gateway.js';
 export type { Gateway } from './gateway/gateway.js';
 export {
   type GatewayFault,
@@ -46,7 +46,7 @@ export {
   type WebhookVerification,
 } from './gateway/webhooks/verify-webhook.js';
 export { type AuthRouterOptions, createAuthRouter } from './http/auth/auth-router.js';
-export { createRouter, type RouterOptions } from './http/create-router.js';
+export { createRouter, type RouterOptions, type RouterSettings } from './http/create-router.js';
 export type { Metrics } from './http/service/metrics.js';
 export { createIdentity, type WalletIdentity } from './identity/create-identity.js';
 export {
@@ -97,7 +97,14 @@ export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
 export type { AllowanceOption, HolderOffer } from './middleware/terms/holder-offers.js';
 export type { Offer, PassOption } from './middleware/terms/pass-option.js';
-export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
+export type {
+  FailedPayment,
+  PerNetwork,
+  Price,
+  RequirePaymentOptions,
+  RoutePayTo,
+  RoutePrice,
+} from './middleware/terms/payment-options.js';
 export type { AdmissionOptions } from './middleware/wallet/admission.js';
 export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js';
 export { type RequireTierOptions, requireTier } from './middleware/wallet/require-tier.js';

@@ -16,6 +16,7 @@ import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
 import type { PaymentsInFlight } from './payments/payments-in-flight.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
+import { x402Client } from './payments/x402-client.js';
 import { startFreeing } from './recovery/interrupted.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
@@ -23,7 +24,6 @@ import { type PaymentNeed, readTarget } from './setup/setup-target.js';
 import { createSetupWatch } from './setup/setup-watch.js';
 import { followFailures } from './setup-check/follow-failures.js';
 import type { Facilitator } from './types.js';
-import { x402Client } from './x402-client.js';
 
 /** What a facilitator is made of, whoever settles for it. */
 export interface FacilitatorParts {

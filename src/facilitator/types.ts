@@ -162,7 +162,10 @@ export type Refund = Pick<
  * one's HTTP API ({@link remoteFacilitator}) are the same to them.
  */
 export interface Facilitator extends HoldingsReader {
+  /** Of several networks, the first. */
   readonly network: NetworkId;
+  /** Those that it is made of, one for each network, where several are used as one. Default: it is on one network. */
+  readonly members?: readonly Facilitator[];
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];
   /** Paid responses, and others, that can be asked for again. */

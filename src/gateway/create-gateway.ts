@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { type FacilitatorsOption, hasSeveral, type Networks, networksOf } from '../facilitator/networks/networks.js';
 import { checkKeys } from '../identity/service-keys/checked-keys.js';
-import { createServiceKeys } from '../identity/service-keys/service-keys.js';
+import { createServiceKeys, type ServiceKeys } from '../identity/service-keys/service-keys.js';
+import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
-import { DOLLARS, moneyOf } from '../protocol/networks/tokens.js';
-import type { Token } from '../protocol/types.js';
+import { modeOf } from '../protocol/networks/networks.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
 import type { Quotas } from '../storage/owners/quotas.js';
@@ -21,22 +22,27 @@ import type { GatewayOwners } from './owners/admission.js';
 import { operatorsOption, ownersOption } from './owners/owners-options.js';
 import { quotasOption } from './owners/quotas-option.js';
 import { createStrangers, type Strangers } from './owners/strangers.js';
-import { leastOf, UNLISTED_WAIT_MS } from './payouts/payout-minimum.js';
-import { createPayouts } from './payouts/payouts.js';
+import { createNetworkPayouts } from './payouts/network-payouts.js';
+import { priceRules } from './prices/price-tokens.js';
 import { checkProjects } from './projects/checked-projects.js';
 import { createMarketplace } from './projects/marketplace.js';
 import { createProjects } from './projects/projects.js';
-import { createUpstreamProxy } from './proxy/upstream-proxy.js';
 import { labelOf } from './token-label.js';
+import { createSecretBox, type SecretBox } from './upstream-secrets/secret-box.js';
+import { createUpstreamSide } from './upstream-side.js';
 import { createEventTail } from './webhooks/event-tail.js';
 import { createWebhookSender } from './webhooks/webhook-sender.js';
 import { createWebhookWorker } from './webhooks/webhook-worker.js';
 import { createWebhooks } from './webhooks/webhooks.js';
 
-/** Options of {@link createGateway}. */
-export interface GatewayOptions {
-  /** An embedded one, on the ledger of the same storage: a call and its payment are written in one transaction. */
-  readonly facilitator: EmbeddedFacilitator;
+/**
+ * Options of {@link createGateway}. Facilitators are embedded ones, on the ledger of the same storage: a call and its payment are
+ * written in one transaction. Of several, a project is on the network that its price names, by default the first.
+ */
+export type GatewayOptions = GatewaySettings & FacilitatorsOption<EmbeddedFacilitator>;
+
+/** What is said of a gateway beside its facilitators. */
+export interface GatewaySettings {
   /** What `openStorage` answered. It is not closed with the gateway. Default: that of the facilitator. */
   readonly storage?: Pick<Storage, 'gateway' | 'counters'>;
   /** Networks that upstreams and webhooks may lie in although they are not public, over http too, in CIDR notation. Default: none. */
@@ -49,6 +55,11 @@ export interface GatewayOptions {
   readonly operators?: readonly string[];
   /** Who may create projects: `open` for every wallet, or some wallets. Default: the operators on mainnet, `open` elsewhere. */
   readonly owners?: GatewayOwners;
+  /**
+   * What the secrets are encrypted with that owners add to the calls of their upstreams: at least 32 bytes. Of several the first
+   * encrypts, and all decrypt. Default: none, and such secrets are refused (`secrets_key_missing`).
+   */
+  readonly secretsKey?: string | readonly string[];
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -64,11 +75,14 @@ const TOLD = [
   ...(['pass.created', 'pass.used_up', 'pass.expired'] as const),
 ];
 
+const embedded = z.custom<EmbeddedFacilitator>(
+  (it) => typeof Reflect.get(Object(it), 'openProof') === 'function',
+  'an embedded facilitator, made by createFacilitator',
+);
+
 const options = z.strictObject({
-  facilitator: z.custom<EmbeddedFacilitator>(
-    (it) => typeof Reflect.get(Object(it), 'openProof') === 'function',
-    'an embedded facilitator, made by createFacilitator',
-  ),
+  facilitator: embedded,
+  facilitators: z.array(embedded, 'a list of embedded facilitators').optional(),
   storage: z
     .custom<NonNullable<GatewayOptions['storage']>>(
       (it) => typeof Reflect.get(Object(it), 'gateway') === 'object',
@@ -78,11 +92,14 @@ const options = z.strictObject({
   allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
   limitScale: z.number('a number above 0').positive('a number above 0').default(1),
   quotas: quotasOption,
+  secretsKey: z.union([z.string(), z.array(z.string()).readonly()], 'a secret, or a list of secrets').default([]),
   operators: operatorsOption.default([]),
   owners: ownersOption.optional(),
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
 });
+
+const optionsOfSeveral = options.partial({ facilitator: true });
 
 /**
  * Makes a gateway: it sells upstream APIs by the call. Give it to `createRouter`, which mounts
@@ -91,21 +108,22 @@ const options = z.strictObject({
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createGateway(given: GatewayOptions): Gateway {
-  const setup = resolveOptions(WHERE, options, given);
-  const { facilitator, storage = facilitator.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
+  const setup = resolveOptions(WHERE, hasSeveral(given) ? optionsOfSeveral : options, given);
+  const networks = networksOf(WHERE, setup);
+  const { storage = networks.first.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
   const { book } = stores;
   const parts: Parts = {
-    facilitator,
+    networks,
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
-    strangers: strangersOf(setup, stores),
+    strangers: strangersOf(setup, networks, stores),
+    secretBox: createSecretBox(WHERE, [setup.secretsKey].flat()),
     onFault,
     now,
   };
-  const proxy = createUpstreamProxy({ guard: parts.guard, now });
-  const selling = sellingSide(parts, counters, scale);
+  const { forget, ...selling } = sellingSide(parts, counters, scale);
   const { describeToken } = selling;
   const { worker, ...telling } = tellingSide(parts);
   const payouts = payoutsOf(parts);
@@ -114,9 +132,14 @@ export function createGateway(given: GatewayOptions): Gateway {
     worker.nudge();
     telling.tail.wake();
   };
-  const stopListening = TOLD.map((type) => facilitator.on(type, wake));
+  const calling = createUpstreamSide(parts, (slug) => {
+    forget(slug);
+    wake();
+  });
+  const stopListening = TOLD.map((type) => networks.joined.on(type, wake));
   return Object.freeze({
     ...selling,
+    ...calling.shown,
     ...telling,
     ...payouts,
     calls: createCalls({
@@ -129,67 +152,66 @@ export function createGateway(given: GatewayOptions): Gateway {
       onFault,
       now,
     }),
-    proxy,
     now,
     start() {
       worker.start();
+      calling.start();
       payouts.payouts?.start();
     },
     async close() {
       for (const stop of stopListening) stop();
       await telling.tail.close();
-      await Promise.all([proxy.close(), worker.stop(), payouts.payouts?.close()]);
+      await Promise.all([calling.close(), worker.stop(), payouts.payouts?.close()]);
       await book.close();
     },
   });
 }
 
-interface Parts extends Pick<GatewayOptions, 'facilitator'> {
+interface Parts {
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly stores: GatewayStores;
   readonly guard: AddressGuard;
   readonly strangers: Strangers;
+  readonly secretBox: SecretBox;
   readonly onFault: (error: unknown) => void;
   readonly now: () => number;
 }
 
-function strangersOf(setup: Readonly<z.output<typeof options>>, stores: GatewayStores): Strangers {
-  const { facilitator, quotas, operators, owners, now } = setup;
-  const byDefault = facilitator.network === 'solana' ? operators : 'open';
+function strangersOf(
+  setup: Readonly<z.output<typeof optionsOfSeveral>>,
+  { mode }: Networks,
+  stores: GatewayStores,
+): Strangers {
+  const { quotas, operators, owners, now } = setup;
+  const byDefault = mode === 'live' ? operators : 'open';
   return createStrangers({ stores, quotas, operators, owners: owners ?? byDefault, now });
 }
 
 /** Projects, who calls them, and what came of it. */
-function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, counters: Counters, scale: number) {
-  const { network, tokens } = facilitator;
+function sellingSide(parts: Parts, counters: Counters, scale: number) {
+  const { networks, stores, guard, strangers, secretBox, now } = parts;
+  const { tokens } = networks.joined;
+  const { isWallet } = networks.first;
   const { quotas, admit, suspensions, operator } = strangers;
   const { book } = stores;
   const describeToken = async (mint: string) => {
-    const token = tokens.find((it) => it.mint === mint) ?? (await facilitator.findToken(mint));
+    const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
     return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
   };
-  const projects = createProjects({
+  const projectRules = { ...priceRules(networks), addressGuard: guard, isWallet, secretBox, quotas, admit, now };
+  const { forget, ...projects } = createProjects({
+    ...projectRules,
     store: stores.projects,
-    addressGuard: guard,
-    findToken: (text) => findPriceToken(facilitator, text),
-    tokenFault: (text) => facilitator.tokenFault(priceMint(facilitator, text)),
-    isWallet: facilitator.isWallet,
-    feePayers: async () => (await facilitator.supported()).signers,
-    network,
-    quotas,
-    admit,
-    now,
+    feePayers: async () => (await networks.joined.supported()).signers,
   });
-  const mode = network === 'solana' ? 'live' : 'test';
-  const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
-  const keyQuota = async (owner: string) => (await quotas(owner)).keys;
-  const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
-  const keys = checkKeys(createServiceKeys({ ...holders, store: stores.keys, counters, tokens, mode, scale, now }));
+  const keys = keysOf(parts, counters, scale);
   const analytics = createAnalytics({ book, credit: stores.credit, passSales: stores.passSales, describeToken, now });
   return {
     operator,
     quotas,
     suspensions,
     projects: checkProjects(projects),
+    forget,
     async findProject(slugOrId: string) {
       if (!slugOrId.startsWith('prj_')) return projects.bySlug(slugOrId);
       const project = await stores.projects.find(slugOrId);
@@ -202,6 +224,7 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
       projects,
       suspended: suspensions.ofProject,
       figures: analytics.recent,
+      mode: networks.mode,
       now,
     }),
     spendingReports: createSpendingReports({
@@ -216,14 +239,16 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
   };
 }
 
-/** x402 moves tokens only: SOL is wrapped SOL in a price, and native SOL where a payment is created for it. */
-async function findPriceToken(facilitator: EmbeddedFacilitator, text: string): Promise<Token | undefined> {
-  const token = await facilitator.findToken(priceMint(facilitator, text));
-  return token?.mint === token?.program ? undefined : token;
-}
-
-function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
-  return tokens.find(({ symbol, mint }) => mint === moneyOf(text) || symbol === text.toUpperCase())?.mint ?? text;
+/** Service keys: live ones by default where there is mainnet, and no others where there is nothing else. */
+function keysOf({ networks, stores, strangers, now }: Parts, counters: Counters, scale: number): ServiceKeys {
+  const { quotas, suspensions } = strangers;
+  const modes = new Set(networks.all.map((it) => modeOf(it.network)));
+  const kinds = { mode: networks.mode, isLiveOnly: !modes.has('test') };
+  const { tokens } = networks.joined;
+  const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
+  const keyQuota = async (owner: string) => (await quotas(owner)).keys;
+  const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
+  return checkKeys(createServiceKeys({ ...holders, store: stores.keys, counters, tokens, ...kinds, scale, now }));
 }
 
 /** Webhooks and the event stream. */
@@ -242,25 +267,17 @@ function tellingSide({ stores, guard, strangers, onFault, now }: Parts) {
   };
 }
 
-/** Where the facilitator has a split wallet. */
-function payoutsOf({ facilitator, stores, onFault, now }: Parts): Pick<Gateway, 'payouts' | 'splitWallet'> {
-  const { payouts: sender, tokens } = facilitator;
-  if (sender === undefined) return {};
-  const thresholds = new Map(
-    tokens
-      .filter(({ symbol }) => DOLLARS.has(symbol))
-      .map(({ mint, decimals }) => [mint, 10n * 10n ** BigInt(decimals)]),
-  );
+/** Where a facilitator has a split wallet. */
+function payoutsOf({
+  networks,
+  stores,
+  onFault,
+  now,
+}: Parts): Pick<Gateway, 'payouts' | 'splitWallet' | 'splitWalletOn'> {
+  const { first } = networks;
+  const payouts = createNetworkPayouts(networks.all, { book: stores.payouts, now, onFault });
   return {
-    payouts: createPayouts({
-      book: stores.payouts,
-      sender,
-      thresholds,
-      minimums: leastOf(tokens),
-      unlistedWaitMs: UNLISTED_WAIT_MS,
-      now,
-      onFault,
-    }),
-    splitWallet: sender.wallet,
+    ...defined({ payouts, splitWallet: first.payouts?.wallet }),
+    splitWalletOn: (network) => networks.on(network)?.payouts?.wallet,
   };
 }

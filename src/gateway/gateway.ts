@@ -1,4 +1,5 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
+import type { NetworkId } from '../protocol/types.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
@@ -12,6 +13,8 @@ import type { Marketplace } from './projects/marketplace.js';
 import type { Projects } from './projects/projects.js';
 import type { UpstreamProxy } from './proxy/upstream-proxy.js';
 import type { DescribeToken } from './token-label.js';
+import type { UpstreamWatch } from './upstream-health/upstream-watch.js';
+import type { Upstreams } from './upstream-secrets/upstreams.js';
 import type { EventTail } from './webhooks/event-tail.js';
 import type { Webhooks } from './webhooks/webhooks.js';
 
@@ -37,12 +40,18 @@ export interface Gateway {
   readonly payouts?: Payouts;
   readonly calls: Calls;
   readonly proxy: UpstreamProxy;
+  /** What owners add to the calls of their upstreams. */
+  readonly upstreams: Upstreams;
+  /** Looks at upstreams. */
+  readonly upstreamHealth: UpstreamWatch;
   readonly describeToken: DescribeToken;
-  /** Holds what x402 payments owe to several recipients, base58. */
+  /** Holds what x402 payments owe to several recipients on the first network, base58. */
   readonly splitWallet?: string;
+  /** The same on a network; undefined where there is none. */
+  splitWalletOn(network: NetworkId): string | undefined;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
-  /** Begins what is done in the background: webhooks and payouts. */
+  /** Begins what is done in the background: webhooks, payouts, looks at upstreams. */
   start(): void;
   /** Ends what is under way, and the background. */
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import { type Request, type RequestHandler, Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { type FacilitatorsOption, hasSeveral, networksOf } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { noteSite } from '../identity/identity-site.js';
@@ -22,14 +23,15 @@ import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
 import { problemPages } from './framework/problem-pages.js';
 import { noteFacilitationStep } from './payments/facilitation-steps.js';
-import { routerOptions } from './router-options.js';
+import { routerOptions, routerOptionsOfSeveral } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
 import { serviceRoutes, serviceShells } from './service-routes.js';
 
-/** Options of {@link createRouter}. */
-export interface RouterOptions {
-  /** An embedded one: payments of our own making need a chain. */
-  readonly facilitator: EmbeddedFacilitator;
+/** Options of {@link createRouter}. Facilitators are embedded ones: payments of our own making need a chain. */
+export type RouterOptions = RouterSettings & FacilitatorsOption<EmbeddedFacilitator>;
+
+/** What is said of a router beside its facilitators. */
+export interface RouterSettings {
   /** Who signs in; without it there are no sign-in endpoints. */
   readonly identity?: WalletIdentity;
   /**
@@ -39,7 +41,7 @@ export interface RouterOptions {
   readonly gateway?: Gateway;
   /** Membership tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions;
-  /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
+  /** What wallets hold on the first network. Default: what all gates on this facilitator share, at most 15 s old. */
   readonly holdings?: Holdings;
   /**
    * Address under which clients reach this server, for links and as the name that sign-ins are for. Default: from the request,
@@ -87,22 +89,25 @@ function keyName({ keys }: Gateway) {
  * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
 export function createRouter(options: RouterOptions): Router {
-  const { page } = resolveOptions('createRouter', routerOptions, options);
-  const { facilitator, limits, page: _given, ...others } = options;
+  const schema = hasSeveral(options) ? routerOptionsOfSeveral : routerOptions;
+  const { page } = resolveOptions('createRouter', schema, options);
+  const { facilitator: _one, facilitators: _several, limits, page: _given, ...others } = options;
+  const networks = networksOf('createRouter', options);
+  const { first } = networks;
   if (others.identity !== undefined) noteSite(others.identity, others.baseUrl);
-  const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
-  const { metrics = createMetrics(facilitator) } = others;
+  const { counters = first.storage?.counters ?? createMemoryCounters() } = others;
+  const { metrics = createMetrics(networks.joined) } = others;
   const known = defined({ gateway: others.gateway, identity: others.identity });
   const { requests, signIns, credentials, challenges } =
     limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
   const shellFor = serviceShells({ ...others, page });
   const common = [requestId, metrics.count, cors, ...(shellFor === undefined ? [] : [problemPages(shellFor)])];
-  const store = facilitator.idempotency;
+  const store = first.idempotency;
   const forAnybody = idempotency({ store });
   const repeatable =
     others.gateway === undefined ? forAnybody : idempotency({ store, scopeOf: keyName(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
-  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls, shellFor, page });
+  const routes = serviceRoutes({ ...others, networks, counters, metrics, beforeCalls, shellFor, page });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.

@@ -1,4 +1,5 @@
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Networks } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
@@ -21,7 +22,7 @@ import { WEBHOOKS_OPERATIONS } from './webhooks/operations.js';
 /** What {@link gatewayRoutes} works with. */
 export interface GatewayRoutesParts {
   readonly gateway: Gateway;
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly identity: Identity;
   readonly baseUrl?: string | undefined;
   readonly explorerUrl?: string | undefined;
@@ -39,19 +40,20 @@ export interface GatewayRoutes {
 
 /** Everything under `/api/v1` that a gateway brings. */
 export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
-  const { gateway, facilitator, identity, baseUrl, explorerUrl, shellFor } = parts;
+  const { gateway, networks, identity, baseUrl, explorerUrl, shellFor } = parts;
+  const { passes, idempotency: store } = networks.first;
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
   const { operator, suspensions } = gateway;
   const { isOperator } = operator;
   const callers = { identity, keys, baseUrl, isOperator, refuseWallet: suspensions.refuseWallet };
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
-  const repeatable = idempotency({ store: facilitator.idempotency, scopeOf: callerName });
+  const repeatable = idempotency({ store, scopeOf: callerName });
   const shared = { behindCaller: [repeatable], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
     createRoutes(operations, its, callerFor, shared);
   const { requireOwner: ownedProject } = projects;
-  const paying = { ownedProject, facilitator, baseUrl, explorerUrl };
+  const paying = { ownedProject, baseUrl, explorerUrl };
   return {
     authenticated: [
       guarded(KEYS_OPERATIONS, { keys, now }),
@@ -59,7 +61,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
       guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
-      guarded(PASSES_OPERATIONS, { passes: facilitator.passes, findProject: gateway.findProject }),
+      guarded(PASSES_OPERATIONS, { passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
       ...(payouts === undefined

@@ -11,12 +11,15 @@ function withFunction<T>(name: string, message: string) {
 
 const withProjects = (it: unknown): boolean => typeof Reflect.get(Object(it), 'findProject') === 'function';
 
+const embedded = withFunction<EmbeddedFacilitator>(
+  'openProof',
+  'an embedded facilitator, made by createFacilitator: one of remoteFacilitator has no chain of its own',
+);
+
 /** Schema of the options of `createRouter`. */
 export const routerOptions = z.strictObject({
-  facilitator: withFunction<EmbeddedFacilitator>(
-    'openProof',
-    'an embedded facilitator, made by createFacilitator: one of remoteFacilitator has no chain of its own',
-  ),
+  facilitator: embedded,
+  facilitators: z.array(embedded, 'a list of embedded facilitators').optional(),
   identity: walletIdentityOption.optional(),
   gateway: z.custom<Gateway>(withProjects, 'a gateway, made by createGateway').optional(),
   tiers: z.custom<object>((it) => typeof it === 'object' && it !== null, 'tiers: { mint, levels: […] }').optional(),
@@ -33,3 +36,6 @@ export const routerOptions = z.strictObject({
   counters: withFunction('increment', 'counters, of openStorage or createMemoryCounters').optional(),
   metrics: z.custom<object>((it) => typeof it === 'object' && it !== null, 'metrics').optional(),
 });
+
+/** The same where several facilitators are given. */
+export const routerOptionsOfSeveral = routerOptions.partial({ facilitator: true });

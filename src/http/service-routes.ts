@@ -2,6 +2,8 @@ import type { RequestHandler } from 'express';
 import { type Holdings, holdingsOf } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Networks } from '../facilitator/networks/networks.js';
+import { createFreeCalls } from '../gateway/calls/free-calls.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
@@ -10,6 +12,7 @@ import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.j
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
 import { createCallServer } from './calls/serve-call.js';
+import { createServeFree } from './calls/serve-free.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import type { OperationDescription } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
@@ -27,7 +30,7 @@ import { TOKEN_GATE_OPERATIONS, tokenGateParts } from './token-gate/operations.j
 
 /** What {@link serviceRoutes} works with: the options of `createRouter`. */
 export interface ServiceRoutesParts {
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly identity?: WalletIdentity | undefined;
   readonly gateway?: Gateway | undefined;
   readonly tiers?: TiersOptions | undefined;
@@ -73,7 +76,7 @@ export function serviceShells({
 /** Everything that the service does, of the parts that are there. */
 export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const {
-    facilitator,
+    networks,
     identity,
     gateway,
     tiers,
@@ -89,25 +92,22 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const operations = (): readonly OperationDescription[] => described.flatMap((it) => it.operations);
   const service = () => serviceInfo(operations());
   const selling = gateway && sellingRoutes(gateway, parts);
-  const about = { facilitator, holdings: holdingsOf(facilitator), service, baseUrl, shellFor };
+  const about = { networks, holdingsOn: holdingsOf, service, baseUrl, shellFor };
   const state = createRoutes(SERVICE_OPERATIONS, about);
-  const unlimited = [
-    createRoutes(PROBE_OPERATIONS, { facilitator, counters }),
-    createRoutes(METRICS_OPERATIONS, metrics),
-  ];
-  const document = openApiParts({ facilitator, operations, baseUrl });
+  const unlimited = [createRoutes(PROBE_OPERATIONS, { networks, counters }), createRoutes(METRICS_OPERATIONS, metrics)];
+  const document = openApiParts({ networks, operations, baseUrl });
   const facilitation = [
     createRoutes(OPENAPI_OPERATIONS, document),
     ...(shellFor === undefined ? [] : [createRoutes(DOCS_OPERATIONS, { ...document, shellFor })]),
-    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, shellFor, ...links }),
-    createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
-    createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed: selling?.listed }),
+    createRoutes(PAYMENTS_OPERATIONS, { networks, gateway, shellFor, ...links }),
+    createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ networks, tiers, holdings })),
+    createRoutes(DISCOVERY_OPERATIONS, { networks, service, baseUrl, listed: selling?.listed }),
   ];
   const { refuseWallet } = gateway?.suspensions ?? {};
   const auth = identity && { identity, baseUrl, refuseWallet };
   const signIn = auth === undefined ? [] : [createRoutes(CHALLENGE_OPERATIONS, auth)];
   const credentials = auth === undefined ? [] : [createRoutes(CREDENTIAL_OPERATIONS, auth)];
-  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, shellFor, ...links }) : NO_API;
+  const api = gateway && identity ? gatewayRoutes({ gateway, networks, identity, shellFor, ...links }) : NO_API;
   const calls = selling === undefined ? [] : [selling.calls];
   const described = [
     state,
@@ -126,18 +126,22 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
 
 /** The calls of a gateway's projects, and what is listed of them. */
 function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
-  const { facilitator, identity, baseUrl, beforeCalls, page } = parts;
+  const { networks, identity, baseUrl, beforeCalls, page } = parts;
   const { projects } = gateway;
   const gates = createCallGates({
     gateway,
-    facilitator,
+    networks,
     identity,
     baseUrl,
     page: page === false ? undefined : page,
-    server: createCallServer(gateway, facilitator.passes),
+    server: createCallServer(gateway, networks.first.passes),
   });
+  const serveFree = createServeFree(gateway, createFreeCalls(networks.first.passes, gateway.now));
   return {
-    calls: createCallRoutes({ facilitator, gateway, gates }, beforeCalls),
-    listed: projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) }),
+    calls: createCallRoutes({ networks, gateway, gates, serveFree }, beforeCalls),
+    listed: projectListings({
+      projects,
+      termsOf: (project) => (networks.on(project.price.network) ? listedTerms(gates(project)) : []),
+    }),
   };
 }

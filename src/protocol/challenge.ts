@@ -1,4 +1,4 @@
-import type { Terms } from './types.js';
+import type { NetworkId, Terms } from './types.js';
 
 /** A recent blockhash that saves the payer's client a call; a hint, never compared. */
 export interface BlockhashHint {
@@ -6,6 +6,9 @@ export interface BlockhashHint {
   /** Height of the last block in which it is valid. */
   readonly lastValidBlockHeight: number;
 }
+
+/** By network, where there is one. */
+export type BlockhashHints = Readonly<Partial<Record<NetworkId, BlockhashHint>>>;
 
 /** Said of terms whose money is taken before the work (version 2); nothing is said where it is taken after it. */
 export type PaymentFlow = 'upfront';
@@ -28,7 +31,8 @@ export interface Challenge {
   readonly resource: Resource;
   /** None where nothing is sold and `extensions` asks for a sign-in. */
   readonly terms: readonly Terms[];
-  readonly hint?: BlockhashHint;
+  /** For terms on each network. Default: none. */
+  readonly hints?: BlockhashHints;
   readonly paymentFlow?: PaymentFlow;
   /** Why this 402 is sent; a reason or error code. */
   readonly error?: string;

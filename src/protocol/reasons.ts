@@ -79,6 +79,8 @@ export const REASONS = {
     "The payment does not say that it is for this call. Without a payment request the key owner's wallet pays, as its own fee payer, with the memo that names project and key, no other memo, and no account that the payment does not need.",
   invalid_proof_foreign:
     'The payment belongs to somebody else: it was created under another service key or for another project, or another wallet paid it.',
+  invalid_proof_too_little:
+    'The payment was made for another route of the project, and is less than this call costs; it stays good for that route.',
   invalid_proof_too_old: 'The payment landed more than ten minutes ago; pay again.',
   invalid_proof_before_start:
     'The payment landed before this server started, which forgets at a restart what was used; pay again.',

@@ -1,12 +1,16 @@
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
 import { defined } from '../lib/defined.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
+import type { Token } from '../protocol/types.js';
 import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.js';
+import type { ChainConfiguration } from './configuration/chain-configuration.js';
 import { type ServerConfiguration, tokensBySymbol } from './configuration/configuration.js';
 
 /** The chain that a server works on, and what its facilitator needs for that. */
 export interface ChainParts {
   readonly facilitatorOptions: FacilitatorOptions;
+  /** The same for each further chain. */
+  readonly otherOptions: readonly FacilitatorOptions[];
   /** Wallet that is paid by the demo route. */
   readonly payTo: string | undefined;
   /** The chain, if it is ours. */
@@ -25,18 +29,11 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
   const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight } = configuration;
   const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight });
   if (chain !== undefined) {
-    const { network, rpcUrl, wsUrl, keypair, splitKeypair, refunds } = chain;
-    const urls = defined({ rpcUrl, wsUrl });
-    const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
+    const { otherChains = [] } = configuration;
     return {
-      facilitatorOptions: {
-        network,
-        keypair,
-        tokens,
-        ...bounds,
-        ...urls,
-        ...defined({ splitKeypair, refunds }),
-      },
+      facilitatorOptions: { ...optionsOf(chain, own), ...bounds },
+      // A mint is on one network: the operator's tokens are those of the first.
+      otherOptions: otherChains.map((it) => ({ ...optionsOf(it, []), ...bounds })),
       payTo,
       sandbox: undefined,
       close: async () => {},
@@ -52,11 +49,18 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
     ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL'),
   ]);
   return {
+    otherOptions: [],
     facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...bounds },
     payTo: payTo ?? seller.publicKey.toBase58(),
     sandbox,
     close: () => sandbox.close(),
   };
+}
+
+function optionsOf(chain: ChainConfiguration, own: readonly Token[]): FacilitatorOptions {
+  const { network, rpcUrl, wsUrl, keypair, splitKeypair, refunds } = chain;
+  const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
+  return { network, keypair, tokens, ...defined({ rpcUrl, wsUrl, splitKeypair, refunds }) };
 }
 
 /** On the usual port if nobody listens there, else on a free one. */

@@ -3,6 +3,7 @@ import helmet from 'helmet';
 import { createHoldings } from '../access/holdings.js';
 import { PUBLIC_LOOKS_PER_SECOND } from '../access/public-looks.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Networks } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { createRouter } from '../http/create-router.js';
 import { problemHandler } from '../http/framework/problem-handler.js';
@@ -29,7 +30,7 @@ import type { ServerLogger } from './logger.js';
 /** What the app is made of. */
 export interface AppParts {
   readonly configuration: ServerConfiguration;
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly gateway: Gateway;
   readonly identity: WalletIdentity;
   readonly counters: Counters;
@@ -55,10 +56,11 @@ const GREETING = 'Paid. This answer cost one cent.';
 
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
-  const { configuration, facilitator, gateway, identity, counters, logger, payTo, refuse } = parts;
+  const { configuration, networks, gateway, identity, counters, logger, payTo, refuse } = parts;
   const { baseUrl, crossOrigins, trustProxy, tiers, page, rateLimitScale: scale } = configuration;
   const limits = createRateLimits({ counters, scale, gateway });
-  const metrics = createMetrics(facilitator);
+  const { first: facilitator, all: facilitators, joined } = networks;
+  const metrics = createMetrics(joined);
   const app = express();
   app.disable('x-powered-by');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
@@ -71,7 +73,9 @@ export function createApp(parts: AppParts): Express {
   }
   const holdings = createHoldings({ facilitator, publicLooksPerSecond: PUBLIC_LOOKS_PER_SECOND * scale });
   const options = defined({ baseUrl, tiers, page });
-  app.use(createRouter({ facilitator, gateway, identity, counters, holdings, metrics, limits: { scale }, ...options }));
+  app.use(
+    createRouter({ facilitators, gateway, identity, counters, holdings, metrics, limits: { scale }, ...options }),
+  );
   const shellFor = serviceShells({ gateway, identity, baseUrl, page: page && pageOptions.parse(page) });
   const pages = shellFor === undefined ? [] : [problemPages(shellFor)];
   app.use(limits.requests, ...pages, answerNotFound);

@@ -24,6 +24,7 @@ const SECRET_FIELDS = [
   'keypair',
   'secretKey',
   'jwtSecret',
+  'secretsKey',
   'api_secret',
   'secret',
   'access_token',

@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
+import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
+import { createNetworks, type Networks } from '../facilitator/networks/networks.js';
+import type { Facilitator } from '../facilitator/types.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
@@ -16,6 +19,7 @@ import { createApp } from './create-app.js';
 import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
 import { createHttpServer, listen } from './http-server.js';
+import { keptSecretsKey } from './kept-secrets-key.js';
 import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
 import { requirePackages } from './needed-packages.js';
 import { startHousekeeping } from './upkeep/housekeeping.js';
@@ -23,13 +27,16 @@ import { logPayments } from './upkeep/log-payments.js';
 import { watchFees } from './upkeep/watch-fees.js';
 
 /** The chain of a server; the keys that were needed to connect it are not kept. */
-export type RunningChain = Omit<ChainParts, 'facilitatorOptions'>;
+export type RunningChain = Omit<ChainParts, 'facilitatorOptions' | 'otherOptions'>;
 
 /** A server that answers. */
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string;
+  /** Of the first network. */
   readonly facilitator: EmbeddedFacilitator;
+  /** Of all networks. */
+  readonly facilitators: readonly EmbeddedFacilitator[];
   readonly chain: RunningChain;
   /** Whether the demo route is there. */
   readonly demo: boolean;
@@ -52,43 +59,43 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
   const logger = await createLogger(given.logLevel, log);
-  const { facilitatorOptions, ...chain } = await connectChain(given);
-  const configuration = withSecret(given, chain);
-  const storage = await openStorageBeside(chain, given);
-  const { counters } = storage;
+  const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given);
+  const { configuration, storage } = await openBeside(chain, given);
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
-  const facilitator = createFacilitator({ ...facilitatorOptions, storage, onFault });
-  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners } = configuration;
-  const bounds = { allowPrivateNetworks, limitScale, quotas, operators, owners };
-  const gateway = createGateway({ ...bounds, facilitator, onFault });
-  const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
-  gateway.start();
+  const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
+  const { first: facilitator, all: facilitators, joined } = networks;
+  const gateway = createGateway({ ...gatewayBounds(configuration), facilitators, onFault });
+  const stopHousekeeping = startHousekeeping({ facilitators, storage, logger });
 
   async function letGo(): Promise<void> {
     const idle = stopHousekeeping();
-    await Promise.all([gateway.close(), facilitator.close()]);
+    await Promise.all([gateway.close(), joined.close()]);
     await idle;
     await storage.close();
     await chain.close();
   }
 
   try {
-    logPayments(facilitator, logger);
-    watchFees(facilitator, { counters, events: storage.gateway.events, now: Date.now, logger });
+    await gateway.upstreams.check();
+    gateway.start();
+    tellLog(joined, storage, logger);
     const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const app = createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo, refuse });
+    const parts = { configuration, networks, gateway, identity, logger, payTo, refuse };
+    const app = createApp({ ...parts, counters: storage.counters });
     const guard = floodGuardFor(configuration, logger);
     const server: Server = createHttpServer(guard?.requests(app) ?? app);
     guard?.connections(server);
     await listen(server, configuration.port, configuration.host);
     const url = urlOf(server);
-    logger.info({ url, network: facilitator.network, sandbox: chain.sandbox !== undefined }, 'listening');
+    const network = facilitators.map((it) => it.network).join(',');
+    logger.info({ url, network, sandbox: chain.sandbox !== undefined }, 'listening');
     return {
       url,
       facilitator,
+      facilitators,
       chain,
       demo: payTo !== undefined,
       tokens: configuration.jwtSecret !== undefined,
@@ -107,23 +114,47 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   }
 }
 
-/** Opens the database; when it cannot be opened, the chain goes as well. */
-async function openStorageBeside(
+function tellLog(facilitator: Facilitator, { counters, gateway }: Storage, logger: ServerLogger): void {
+  logPayments(facilitator, logger);
+  watchFees(facilitator, { counters, events: gateway.events, now: Date.now, logger });
+}
+
+/** A facilitator on each chain, which keep what they do in one place. */
+function openNetworks(
+  chains: readonly FacilitatorOptions[],
+  shared: Pick<FacilitatorOptions, 'storage' | 'onFault'>,
+): Networks<EmbeddedFacilitator> {
+  const facilitators = chains.map((it) => createFacilitator({ ...it, ...shared }));
+  return createNetworks('startServer', facilitators);
+}
+
+function gatewayBounds(configuration: ServerConfiguration) {
+  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners, secretsKey } = configuration;
+  return { allowPrivateNetworks, limitScale, quotas, operators, owners, secretsKey };
+}
+
+/** Opens the database and finds the secrets; when that cannot be done, the chain goes as well. */
+async function openBeside(
   chain: RunningChain,
-  { databaseUrl, redisUrl }: ServerConfiguration,
-): Promise<Storage> {
+  given: ServerConfiguration,
+): Promise<{ readonly configuration: ServerConfiguration; readonly storage: Storage }> {
+  const { databaseUrl, redisUrl } = given;
+  let storage: Storage | undefined;
   try {
-    return await openStorage(databaseUrl, defined({ redisUrl }));
+    storage = await openStorage(databaseUrl, defined({ redisUrl }));
+    return { configuration: withSecrets(given, chain), storage };
   } catch (error) {
+    await storage?.close();
     await chain.close();
     throw error;
   }
 }
 
-/** On the sandbox nothing lasts, and so a secret may be new with every start. */
-function withSecret(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
-  if (sandbox === undefined || configuration.jwtSecret !== undefined) return configuration;
-  return { ...configuration, jwtSecret: randomBytes(SECRET_BYTES).toString('base64url') };
+/** On the sandbox no sign-in lasts, and so its secret may be new with every start; projects last, and what is encrypted in them. */
+function withSecrets(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
+  if (sandbox === undefined) return configuration;
+  const { jwtSecret = randomBytes(SECRET_BYTES).toString('base64url'), secretsKey, databaseUrl } = configuration;
+  return { ...configuration, jwtSecret, secretsKey: secretsKey.length > 0 ? secretsKey : keptSecretsKey(databaseUrl) };
 }
 
 /** None behind a proxy, whose address is that of all. */

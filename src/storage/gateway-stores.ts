@@ -13,8 +13,12 @@ import type { OwnerStore } from './owners/owners.js';
 import { createSqlOwners } from './owners/sql-owners.js';
 import type { PayoutStore } from './payouts/payout-store.js';
 import { createSqlPayoutStore } from './payouts/sql-payout-store.js';
+import type { ProjectSecretsStore } from './projects/project-secrets.js';
 import type { ProjectStore } from './projects/projects.js';
+import { createSqlProjectSecrets } from './projects/sql-project-secrets.js';
 import { createSqlProjects } from './projects/sql-projects.js';
+import { createSqlUpstreamHealth } from './projects/sql-upstream-health.js';
+import type { UpstreamHealthStore } from './projects/upstream-health.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 import type { DeliveryStore } from './webhooks/deliveries.js';
 import { createSqlDeliveries } from './webhooks/sql-deliveries.js';
@@ -24,6 +28,8 @@ import type { WebhookStore } from './webhooks/webhooks.js';
 /** Where a gateway keeps its projects, their callers, their figures and what is told of them. */
 export interface GatewayStores {
   readonly projects: ProjectStore;
+  readonly projectSecrets: ProjectSecretsStore;
+  readonly upstreamHealth: UpstreamHealthStore;
   readonly keys: ServiceKeyStore;
   readonly book: CallStore;
   readonly credit: CreditStore;
@@ -57,6 +63,8 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
   const audit = createSqlAuditLog(database);
   return {
     projects: createSqlProjects(database),
+    projectSecrets: createSqlProjectSecrets(database),
+    upstreamHealth: createSqlUpstreamHealth(database),
     keys: createSqlServiceKeys(database),
     book,
     credit,

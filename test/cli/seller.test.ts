@@ -167,7 +167,7 @@ describe('those who sell', () => {
       [['login'], 'say which wallet signs in'],
       [['login', '--demo', '--server', 'ftp://x'], 'is not the address of a server'],
       [['login', '--demo', '--server', 'http://me:secret@x'], 'is not the address of a server'],
-      [['projects'], 'say what to do: tollhouse projects list, create, show'],
+      [['projects'], 'say what to do: tollhouse projects list, create, update'],
       [['projects', 'lst'], 'did you mean "list"?'],
       [['projects', 'show'], 'usage: tollhouse projects show <slug or id>'],
       [['projects', 'create', '--slug', 'x'], '--slug, --upstream and --price are needed'],

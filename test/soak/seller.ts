@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import express, { type Express, type RequestHandler } from 'express';
 import { TollhouseError } from '../../src/errors/errors.js';
 import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
+import { createNetworks } from '../../src/facilitator/networks/networks.js';
 import { createGateway } from '../../src/gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
@@ -51,7 +52,7 @@ export async function start({ env, payTo, price }: SoakSellerSettings): Promise<
   const facilitator = createFacilitator({ ...chain.facilitatorOptions, ...QUICK, storage });
   const { allowPrivateNetworks, rateLimitScale: limitScale, jwtSecret = '' } = configuration;
   const gateway = createGateway({ facilitator, allowPrivateNetworks, limitScale });
-  const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
+  const stopHousekeeping = startHousekeeping({ facilitators: [facilitator], storage, logger });
   gateway.start();
   logPayments(facilitator, logger);
   const identity = createIdentity({ facilitator, jwtSecret });
@@ -59,7 +60,16 @@ export async function start({ env, payTo, price }: SoakSellerSettings): Promise<
   const app = express();
   addGoods(app.use(refuse), { facilitator, identity, payTo, price: BigInt(price) });
   app.use(
-    createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo: undefined, refuse: pass }),
+    createApp({
+      configuration,
+      networks: createNetworks('soak', [facilitator]),
+      gateway,
+      identity,
+      counters,
+      logger,
+      payTo: undefined,
+      refuse: pass,
+    }),
   );
   const server = createHttpServer(app);
   await listen(server, configuration.port, configuration.host);

@@ -3,7 +3,8 @@ import { leastOf, owedNow, UNLISTED_WAIT_MS } from '../../gateway/payouts/payout
 import { addressOf } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
-import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
+import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
+import { readConfiguration } from '../../server/configuration/configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { openStorage } from '../../storage/open-storage.js';
@@ -14,6 +15,7 @@ import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { type Action, pickAction } from '../sub-command.js';
+import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
 import { findToken } from './export-payments.js';
 import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
@@ -27,8 +29,8 @@ export const payoutsCommand: Command = {
   name: 'payouts',
   summary: 'show which payouts of splits are stuck, and resolve them by what the chain says',
   help: `tollhouse payouts [list] [--json]
-tollhouse payouts resolve [<id>]
-tollhouse payouts resolve --failed-for-certain <id>
+tollhouse payouts resolve [<id>] [--network <name>]
+tollhouse payouts resolve --failed-for-certain <id> [--network <name>]
 
 list      the payouts that are not over, and what is owed and held back, with the reasons,
           below_minimum (too little for a transaction yet) among them; and all that wallets hold which are not
@@ -42,6 +44,7 @@ resolve   asks every node of SOLANA_RPC_URL, its history searched, what became o
   --failed-for-certain <id>   books it as failed although no node can prove it. What it was to pay is owed again,
                               and IS PAID A SECOND TIME if it has landed after all. Refused while it can still
                               land, and when a node has seen it. Look the signature up in an archive first
+  --network <name>            ${NETWORK_HELP}
   --json                      for programs
 
 Exit code of resolve: 0: nothing is open any more; 1: something still is; 2: it could not be found out.
@@ -148,13 +151,16 @@ function heldJson(it: OwedSum) {
 }
 
 async function resolve(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { 'failed-for-certain': { type: 'string' } });
+  const { values, positionals } = readArguments(args, {
+    'failed-for-certain': { type: 'string' },
+    network: { type: 'string' },
+  });
   const [id, ...more] = positionals;
   const certain = values['failed-for-certain'];
   if (more.length > 0 || (certain !== undefined && id !== undefined)) {
     throw new UsageError(`one payout at a time: ${NAME} resolve [<id>], or --failed-for-certain <id>`);
   }
-  const { chain } = readConfiguration(process.env);
+  const { chain } = configuredOn(values.network);
   if (chain === undefined) {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
   }

@@ -3,7 +3,7 @@ import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import type { Finding } from '../../facilitator/reconcile/finding.js';
 import { type Reconciliation, reconcile } from '../../facilitator/reconcile/reconcile.js';
 import { addressOf } from '../../protocol/address.js';
-import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
+import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
@@ -17,6 +17,7 @@ import { type Command, UsageError } from '../command.js';
 import { createProgress } from '../output/progress.js';
 import { printStep, secondsSince } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
+import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { lookAtSchema } from './current-schema.js';
 
 const WHERE = 'tollhouse reconcile';
@@ -27,7 +28,7 @@ const NOT_RESTORED =
 export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--json]
+  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--network <name>] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -46,6 +47,7 @@ Payments, payouts and refunds that are not over yet are listed too; they are no 
   --quick         does not read transactions, which costs one RPC call for each payment, payout, refund and unpaid request
   --open-passes   opens passes that were paid for and are missing; without it nothing is changed
   --book-lost     after a backup was restored: books payments that FACILITATOR_KEYPAIR has settled since the backup, as used
+  --network <name>  ${NETWORK_HELP}
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
@@ -62,6 +64,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
       quick: { type: 'boolean' },
       'open-passes': { type: 'boolean' },
       'book-lost': { type: 'boolean' },
+      network: { type: 'string' },
       json: { type: 'boolean' },
     });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
@@ -69,6 +72,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
     try {
       const wanted = {
         from,
+        network: values.network,
         amounts: values.quick !== true,
         opensPasses: values['open-passes'] === true,
         booksLost: values['book-lost'] === true,
@@ -83,7 +87,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
 };
 
 async function compare(wanted: Wanted, told: Told): Promise<number> {
-  const { databaseUrl, chain } = readConfiguration(process.env);
+  const { databaseUrl, chain } = configuredOn(wanted.network);
   if (chain === undefined) {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
   }
@@ -103,6 +107,8 @@ async function compare(wanted: Wanted, told: Told): Promise<number> {
 }
 
 interface Wanted {
+  /** By name; undefined: the first. */
+  readonly network: string | undefined;
   /** Milliseconds since the epoch; undefined: since the first payment. */
   readonly from: number | undefined;
   /** Whether transactions are read. */

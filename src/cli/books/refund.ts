@@ -4,7 +4,6 @@ import type { Refund } from '../../facilitator/types.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { connectChain } from '../../server/chain-parts.js';
-import { readConfiguration } from '../../server/configuration/configuration.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { openStorage } from '../../storage/open-storage.js';
 import type { RefundFault } from '../../storage/payouts/refund-store.js';
@@ -12,6 +11,7 @@ import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
+import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
 import { findToken } from './export-payments.js';
 
@@ -21,12 +21,13 @@ const NAME = 'tollhouse refund';
 export const refundCommand: Command = {
   name: 'refund',
   summary: 'pay back on the chain what a payment has left its payer',
-  help: `tollhouse refund <payment> [--json]
+  help: `tollhouse refund <payment> [--network <name>] [--json]
 
 Pays back what is left of a payment, by its id: of credit what is left, of uses the whole price as long as none was used; a time
 is not paid back. It is out of use from then on. Asked again it pays nothing twice: a refund that is under way is gone on with.
 
-  --json   for programs
+  --network <name>   ${NETWORK_HELP}
+  --json             for programs
 
 Exit code 0: it is paid; 1: it is not, or not yet, and the reason is told; 2: it could not be found out.
 
@@ -37,12 +38,12 @@ Environment, as of the server:
   REFUND_MAX, REFUND_MAX_PER_DAY        most that one refund pays, and all within 24 hours (default $10, $100)
   SOLANA_RPC_URL                        your RPC provider`,
   async run(args) {
-    const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+    const { values, positionals } = readArguments(args, { json: { type: 'boolean' }, network: { type: 'string' } });
     const [paymentId, ...more] = positionals;
     if (paymentId === undefined || more.length > 0) throw new UsageError(`one payment at a time: ${NAME} <payment>`);
     const isJson = values.json === true;
     try {
-      return await refund(paymentId, isJson);
+      return await refund(paymentId, values.network, isJson);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
       reportError(error, isJson, 'nothing was refunded: ');
@@ -71,8 +72,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   ...['payment_not_found', 'nothing_to_refund', 'refund_limit_reached', 'payment_in_progress'],
 ]);
 
-async function refund(paymentId: string, isJson: boolean): Promise<number> {
-  const configuration = readConfiguration(process.env);
+async function refund(paymentId: string, network: string | undefined, isJson: boolean): Promise<number> {
+  const configuration = configuredOn(network);
   const { databaseUrl, chain, tokens } = configuration;
   if (chain?.refunds === undefined) {
     throw new UsageError(

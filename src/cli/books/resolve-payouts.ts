@@ -4,7 +4,7 @@ import { createPastPayouts } from '../../facilitator/payouts/past-payouts.js';
 import { findPayoutFate, isPastLanding, MAX_PAGES } from '../../facilitator/payouts/payout-fate.js';
 import { type Resolution, type ResolvingParts, resolvePayout } from '../../gateway/payouts/resolve-payout.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
-import type { ChainConfiguration } from '../../server/configuration/configuration.js';
+import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
 import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';

@@ -30,10 +30,13 @@ Environment:
                                         by commas, the first is paid, and all pay out what they hold
   REFUND_KEYPAIR                        key of the wallet that pays back what payers are left with
   REFUND_MAX, REFUND_MAX_PER_DAY        most that one refund pays, and all within 24 hours (default $10, $100)
+  SOLANA_DEVNET_RPC_URL, …              the same of a further network: SOLANA_NETWORK=solana,solana-devnet
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres
   JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
+  SECRETS_KEY                           at least 32 bytes; encrypts the keys that owners add to the calls of their APIs; of
+                                        several, separated by commas, the first encrypts, and all decrypt
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to
   PAGE_NAME, PAGE_LOGO                  of the pages for people: a name; a path of the site, or a data: address

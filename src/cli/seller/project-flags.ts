@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { priceArgument } from '../arguments/price-argument.js';
+import { defined } from '../../lib/defined.js';
+import { pricesArgument } from '../arguments/route-argument.js';
 import { UsageError } from '../command.js';
+import { PRICE_FLAGS, type PriceFlags, readPriceFlags } from './price-flags.js';
+import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 
 /** Flags of `tollhouse projects create`, for `readArguments`. */
 export const PROJECT_FLAGS = {
@@ -13,10 +16,12 @@ export const PROJECT_FLAGS = {
   private: { type: 'boolean' },
   allowed: { type: 'string' },
   file: { type: 'string' },
+  ...PRICE_FLAGS,
+  ...UPSTREAM_FLAGS,
 } as const;
 
 /** What was given for {@link PROJECT_FLAGS}. */
-export interface ProjectFlags {
+export interface ProjectFlags extends PriceFlags, UpstreamFlags {
   readonly slug?: string | undefined;
   readonly name?: string | undefined;
   readonly upstream?: string | undefined;
@@ -37,17 +42,38 @@ export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
   return fromFile(file);
 }
 
-function fromFlags({ slug, name, upstream, price, split, ...shown }: ProjectFlags): object {
+/** The merge patch of a project that was asked for. */
+export function readProjectChanges({ slug, file, ...flags }: ProjectFlags): object {
+  if (slug !== undefined) throw new UsageError('a slug cannot be changed; make another project');
+  const changes = file === undefined ? changesFrom(flags) : readProjectFlags({ ...flags, file });
+  if (Object.keys(changes).length === 0) throw new UsageError('say what to change; see tollhouse projects --help');
+  return changes;
+}
+
+function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): object {
+  const changed = { ...defined({ url: upstream }), ...readUpstreamFlags(more) };
+  return {
+    ...defined({ name }),
+    ...(Object.keys(changed).length === 0 ? {} : { upstream: changed }),
+    ...(price === undefined ? {} : { pricing: { prices: null, ...pricesArgument('--price', price) } }),
+    ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
+    ...visibilityFrom(more),
+    ...readPriceFlags(more),
+  };
+}
+
+function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags): object {
   if (slug === undefined || upstream === undefined || price === undefined) {
     throw new UsageError('--slug, --upstream and --price are needed, or --file; see tollhouse projects --help');
   }
   return {
     slug,
     name: name ?? slug,
-    upstream: { url: upstream },
-    pricing: priceArgument('--price', price),
+    upstream: { url: upstream, ...readUpstreamFlags(more) },
+    pricing: pricesArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
-    ...visibilityFrom(shown),
+    ...visibilityFrom(more),
+    ...readPriceFlags(more),
   };
 }
 

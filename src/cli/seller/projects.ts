@@ -4,12 +4,14 @@ import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
+import { importProject } from '../import/import-project.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
-import { PROJECT_FLAGS, readProjectFlags } from './project-flags.js';
+import { PROJECT_FLAGS, readProjectChanges, readProjectFlags } from './project-flags.js';
+import { UPSTREAM_HELP } from './upstream-flags.js';
 
 const NAME = 'tollhouse projects';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -18,6 +20,8 @@ const BPS_PER_PERCENT = 100;
 const actions: Readonly<Record<string, Action>> = {
   list,
   create,
+  update,
+  import: importProject,
   show: (args) => onOne('show', args, (session, { id }) => session.get(fillPath(PROJECTS_PATHS.one, { id }))),
   pause: (args) => onOne('pause', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.pause, { id }))),
   resume: (args) => onOne('resume', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.resume, { id }))),
@@ -27,10 +31,12 @@ const actions: Readonly<Record<string, Action>> = {
 /** `tollhouse projects`: the APIs that a wallet sells. */
 export const projectsCommand: Command = {
   name: 'projects',
-  summary: 'sell an API that runs already: list, create, show, pause, resume, delete',
+  summary: 'sell an API that runs already: list, create, update, import, show, pause, resume, delete',
   help: `tollhouse projects list
 tollhouse projects create --slug <slug> --upstream <url> --price <price> [options]
 tollhouse projects create --file <project.json>
+tollhouse projects update <project> [options]
+tollhouse projects import <openapi.json> --slug <slug> [--upstream <url>] [--price <price>] [--dry-run]
 tollhouse projects show <project>
 tollhouse projects pause <project>
 tollhouse projects resume <project>
@@ -40,13 +46,20 @@ The APIs that you sell, each under /v1/<slug> of the server. A project is named 
 
   --slug <slug>        name in the address
   --upstream <url>     the API that runs already; https, except in networks that the server lets in
-  --price <price>      of each call: "0.01 USDC", "$0.01"
+  --price <price>      of each call: "0.01 USDC", "$0.01", in several tokens "0.01 USDC or 0.01 PYUSD"
+  --route <route>      what calls of a path cost, as often as you like; the first that matches decides: "GET /reports/** 0.05 USDC",
+                       "/health free", "/admin/** deny" (or "deny 403"). "*" is one segment, "**" at the end any rest
+  --no-routes          update: takes all routes away
+  --free-calls <n>     calls that each key has without paying: 100/day (or hour, month); "none" takes them away
+${UPSTREAM_HELP}
   --name <name>        for people (default: the slug)
   --split <shares>     <wallet>=9000,<wallet>=1000: who is paid, in basis points (default: all to you)
   --listed             shows it in the marketplace (default: for whoever knows its slug)
   --private            for you alone; for everybody else it is not there
   --allowed <list>     private, but for these wallets and keys (ids), separated by commas
   --file <file>        JSON as for POST /api/v1/projects, for everything that has no option here
+  --dry-run            import: prints the operations and their prices, and changes nothing
+  --without-document   import: keeps the routes alone, and not the document, which the marketplace would show
   --yes                deletes without asking
   --json               prints what the server answers
   --server <url>       Tollhouse server (default: the one signed in to last)`,
@@ -79,6 +92,19 @@ async function create(args: readonly string[]): Promise<number> {
     printProject(made);
     console.log(`\nIts callers need a key, of their own or from you: tollhouse keys create --name <name>`);
   }
+  return 0;
+}
+
+async function update(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON, ...PROJECT_FLAGS });
+  const name = onlyOne(positionals, `${NAME} update <slug or id> [options]`);
+  const { server, json, ...flags } = values;
+  const changes = readProjectChanges(flags);
+  const session = openSession(server);
+  const { id } = await selectProject(session, name);
+  const changed = await session.patch(fillPath(PROJECTS_PATHS.one, { id }), changes);
+  if (json) printJson(changed);
+  else printProject(changed);
   return 0;
 }
 
@@ -124,6 +150,19 @@ function priceOf({
   return pass === null ? `${amount} ${token}` : `${amount} ${token} for ${buys}`;
 }
 
+function routeText({ price, free, deny }: ProjectItem['routes'][number]): string {
+  if (free) return 'free';
+  if (price === null) return `not for sale (${deny})`;
+  return [priceOf(price), ...price.prices.map((it) => `${it.amount} ${it.token}`), ...price.offers.map(priceOf)].join(
+    ' or ',
+  );
+}
+
+function upstreamText({ url, health, status }: ProjectItem['upstream']): string {
+  if (health === null) return url;
+  return `${url} (${status ?? 'not looked at yet'}: ${health.path} every ${health.interval} s)`;
+}
+
 function printProject(json: unknown): void {
   const project: z.output<typeof projectResponse> = understood(projectResponse, json);
   const { name, slug, id, url, pricing, upstream, split, state, visibility, gateway_secret } = project;
@@ -131,8 +170,14 @@ function printProject(json: unknown): void {
   printStep('state', `${state}, ${visibility}`);
   printStep('called at', url);
   printStep('price', `${priceOf(pricing)} on ${pricing.network}`);
+  for (const it of pricing.prices) printStep('or', `${it.amount} ${it.token}`);
   for (const it of pricing.offers) printStep('or', priceOf(it));
-  printStep('upstream', upstream.url);
+  for (const it of project.routes) printStep('route', `${it.method ?? 'any'} ${it.path} ${routeText(it)}`);
+  if (project.free_calls !== null)
+    printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
+  printStep('upstream', upstreamText(upstream));
+  const added = [...Object.keys(upstream.headers), ...Object.keys(upstream.query)];
+  if (added.length > 0) printStep('added', `${added.join(', ')} (to each call; the values are shown to nobody)`);
   for (const { recipient, bps } of split) printStep('paid to', `${recipient} ${bps / BPS_PER_PERCENT} %`);
   if (gateway_secret !== undefined)
     printStep('secret', `${gateway_secret} (the upstream checks calls with it: verifyGateway)`);

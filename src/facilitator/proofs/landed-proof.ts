@@ -1,4 +1,5 @@
 import type { Leg } from '../../protocol/money/split.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Settlement, Token } from '../../protocol/types.js';
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
@@ -37,8 +38,18 @@ export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fin
   readonly wallet: string;
   /** The memo of such a payment; it names the project and the key. Missing where only requests are paid. */
   readonly memo?: string;
-  /** What such a payment must have transferred. */
-  readonly price: { readonly token: Token; readonly amount: bigint; readonly legs: readonly Leg[] };
+  /** What such a payment must have transferred: one of these. Empty where only requests are paid. */
+  readonly prices: readonly ProofPrice[];
+  /** The name of the route whose price that is, see `PaymentRequestRecord.route`. Default: it is the project's own. */
+  readonly route?: string;
+}
+
+/** What a payment must have transferred. */
+export interface ProofPrice {
+  readonly token: Token;
+  /** Atomic units, the sum of the legs. */
+  readonly amount: bigint;
+  readonly legs: readonly Leg[];
 }
 
 /** What looking at a proof needs. */
@@ -115,17 +126,25 @@ function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransa
 }
 
 /** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */
-function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { price }: ProofUse): readonly string[] {
-  const explained = new Set([price.token.mint, ...price.legs.map(({ recipient }) => recipient)]);
+function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { prices }: ProofUse): readonly string[] {
+  const explained = new Set(prices.flatMap((it) => [it.token.mint, ...it.legs.map(({ recipient }) => recipient)]));
   return accounts.slice(1).filter((it) => !KNOWN_PROGRAMS.has(it) && !tokenAccounts.has(it) && !explained.has(it));
 }
 
-type Paid =
-  | (Extract<PaidAs, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
-  | Extract<PaidAs, { readonly ok: false }>;
+type Paid = (Extract<PaidAs, { readonly ok: true }> & PaidFor) | Extract<PaidAs, { readonly ok: false }>;
 
-function paidDirectly(landed: LandedTransaction, { memo, ...use }: ProofUse): Paid {
-  return memo === undefined ? FOREIGN : readDirectPayment(landed, { ...use, memo });
+/** A request, or the price of a call. */
+type PaidFor =
+  | { readonly request: PaymentRequestRecord }
+  | { readonly request?: undefined; readonly price: ProofPrice };
+
+/** Of a payment that is none of the prices, the reason tells how it stands to the first that it comes near to. */
+function paidDirectly(landed: LandedTransaction, { memo, prices, wallet }: ProofUse): Paid {
+  if (memo === undefined) return FOREIGN;
+  const read = prices.map((price) => ({ price, paid: readDirectPayment(landed, { memo, wallet, price }) }));
+  for (const { price, paid } of read) if (paid.ok) return { ...paid, price };
+  const refusals = read.flatMap(({ paid }) => (paid.ok ? [] : [paid]));
+  return refusals.find(({ reason }) => reason === 'invalid_proof_unaddressed') ?? refusals[0] ?? FOREIGN;
 }
 
 /** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
@@ -135,8 +154,16 @@ function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, u
   const paid = readPaid(landed, requestTransfers(request));
   if (!paid.ok) return paid;
   if (keyId === undefined && paid.payer !== use.wallet) return FOREIGN;
-  return { ...paid, request };
+  return covers(request, use) ? { ...paid, request } : CHEAPER;
 }
+
+/** What was made for the same route was agreed on, whatever is asked there since; anything else must be as much as is asked. */
+function covers({ route, token, amount }: PaymentRequestRecord, use: ProofUse): boolean {
+  if (route === use.route) return true;
+  return use.prices.some((it) => moneyOf(it.token.mint) === moneyOf(token.mint) && amount >= it.amount);
+}
+
+const CHEAPER: Paid = { ok: false, reason: 'invalid_proof_too_little', message: REASONS.invalid_proof_too_little };
 
 const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign', message: REASONS.invalid_proof_foreign };
 
@@ -167,15 +194,16 @@ async function isSettledHere(
 function whatFor(
   parts: RequestParts,
   landed: LandedTransaction,
-  { request, asset }: Extract<Paid, { readonly ok: true }>,
+  paid: Extract<Paid, { readonly ok: true }>,
   use: ProofUse,
 ) {
+  const { request, asset } = paid;
   if (request !== undefined) {
     const terms = requestTerms(request, landed, parts.policy, asset);
     return { request, resource: request.id, terms, seller: sellerOf(request) };
   }
-  const { projectId, owner, price } = use;
-  const { amount, legs } = price;
+  const { projectId, owner } = use;
+  const { amount, legs } = paid.price;
   const terms = {
     scheme: TRANSFER_SCHEME,
     network: parts.network,

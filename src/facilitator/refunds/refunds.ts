@@ -88,6 +88,10 @@ async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRef
   const { network, ledger, passes, sender } = parts;
   const payment = await ledger.find(paymentId);
   if (payment === undefined) throw new TollhouseError('payment_not_found', `There is no payment ${paymentId}.`);
+  if (payment.terms.network !== network) {
+    const detail = `The payment ${paymentId} is on ${payment.terms.network}; its refund is for the facilitator there.`;
+    throw new TollhouseError('payment_not_found', detail);
+  }
   if (payment.state !== 'confirmed' && payment.state !== 'served') throw nothingLeft(`it is ${payment.state}`);
   // Its owner keeps what was paid, and would have the refund wallet pay himself.
   if (payment.projectId !== undefined) throw nothingLeft('it was paid to a project, whose owner has the money');

@@ -24,8 +24,8 @@ export interface NewPaymentRequest {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Several recipients, of whom `recipient` is one; the shares sum to 10,000. */
   readonly split?: readonly Share[];
-  /** The project whose call it shall pay for, its owner's wallet, and the service key whose caller may show it. */
-  readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'keyId'>;
+  /** The project whose call it shall pay for, its owner's wallet, the route of the call where that has a price of its own, and the service key whose caller may show it. */
+  readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'route' | 'keyId'>;
   /** How long the request can be paid, 30 to 900 seconds. Default 120. */
   readonly expiresInSeconds?: number;
 }

@@ -83,7 +83,8 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
     paymentRequest: states,
     async settleRequest(id, transaction, askSeller) {
       const request = await ledger.findPaymentRequest(id);
-      if (request === undefined) return { status: 'not_found' };
+      // Those of other networks are the business of the facilitators there, which share the ledger.
+      if (request?.network !== network) return { status: 'not_found' };
       return settleRequest({ ...parts, walletPayments, askSeller }, request, transaction);
     },
     ...tokenRules,

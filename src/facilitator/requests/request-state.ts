@@ -27,7 +27,7 @@ export function createRequestStates(
   parts: RequestParts,
   walletPayments: WalletPayments,
 ): (id: string) => Promise<PaymentRequestState | undefined> {
-  const { ledger } = parts;
+  const { ledger, network } = parts;
   const looked = boundedCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
 
   async function look(request: PaymentRequestRecord): Promise<void> {
@@ -38,7 +38,7 @@ export function createRequestStates(
 
   return async (id) => {
     const request = await ledger.findPaymentRequest(id);
-    if (request === undefined) return undefined;
+    if (request?.network !== network) return undefined;
     const known = await stateOf(parts, request);
     if (known.status === 'settled' || looked.has(id)) return known;
     looked.set(id, true);

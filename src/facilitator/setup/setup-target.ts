@@ -2,7 +2,7 @@ import { shown } from '../../lib/parsed.js';
 import { isAddress } from '../../protocol/address.js';
 import { type AddressInput, addressText } from '../../protocol/address-input.js';
 import { type AtomicPrice, type PriceInput, readPrice } from '../../protocol/money/money.js';
-import type { Token } from '../../protocol/types.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
 import { type SetupFinding, setupError } from './setup-finding.js';
 
 /** What a check of the set-up looks at beside the facilitator itself. */
@@ -19,6 +19,8 @@ export interface PaymentNeed {
   readonly payTo?: string;
   /** Mint, base58. */
   readonly asset: string;
+  /** Default: that of whoever looks. */
+  readonly network?: NetworkId;
 }
 
 /** What there is to look at, and what is wrong with how it was said. */

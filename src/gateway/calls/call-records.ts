@@ -1,7 +1,7 @@
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { Receipt } from '../../protocol/types.js';
+import type { Receipt, Token } from '../../protocol/types.js';
 import type { CallRecord, Charge, CreditChange } from '../../storage/calls/call-store.js';
 import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
@@ -32,10 +32,20 @@ export interface CoveredCall {
   readonly requestId: string;
 }
 
+/** A call that costs nothing. */
+export type FreeCall = Pick<PaidCall, 'call' | 'requestId'>;
+
+/** Credit that is held for a call, and what the call costs of it. */
+export interface PricedHold extends CreditHold {
+  readonly token: Token;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
 /** A call that credit pays. */
 export interface CreditedCall {
   readonly call: Call;
-  readonly hold: CreditHold;
+  readonly hold: PricedHold;
   /** The token of the credit. */
   readonly paidIn: TokenLabel;
   /** `X-Request-Id`. */

@@ -9,7 +9,10 @@ import type { BudgetHold } from '../figures/spending.js';
 export interface Call {
   /** `call_` and base58 of 16 random bytes. */
   readonly id: string;
+  /** With what this call costs for its price, where a route says that. */
   readonly project: ProjectRecord;
+  /** The name of that route. Default: it is the project's own price. */
+  readonly route?: string | undefined;
   readonly key: ServiceKey;
   /** When it came in, milliseconds since the epoch. */
   readonly at: number;

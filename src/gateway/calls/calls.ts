@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { CallRecord, CallStore, Charge, FinishOptions } from '../../storage/calls/call-store.js';
-import type { CreditHold, CreditStore } from '../../storage/calls/credit-store.js';
+import type { CallRecord, CallStore, FinishOptions } from '../../storage/calls/call-store.js';
+import type { CreditStore } from '../../storage/calls/credit-store.js';
 import type { Spending } from '../figures/spending.js';
+import { singlePrices } from '../prices/project-offers.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
 import { type CallBudgets, createCallBudgets } from './call-budgets.js';
@@ -15,7 +16,9 @@ import {
   callEvent,
   chargeOf,
   coveredRecord,
+  type FreeCall,
   type PaidCall,
+  type PricedHold,
   paidRecord,
   recordOf,
   type ShownCall,
@@ -43,12 +46,14 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
    * so that nobody is served for it again; it is to be called again until it does not.
    */
   ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<void>;
-  /** Holds what the call costs of the credit of its key, where there is so much. */
-  holdCredit(call: Call): Promise<CreditHold | undefined>;
+  /** Holds what the call costs of the credit of its key, in the first of its tokens in which there is so much. */
+  holdCredit(call: Call): Promise<PricedHold | undefined>;
   /** The call was not passed on. */
-  giveCreditBack(hold: CreditHold): Promise<void>;
+  giveCreditBack(hold: Pick<PricedHold, 'id'>): Promise<void>;
   /** A call that credit pays is over, and charged or not; it may be called again while it rejects. */
   endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
+  /** A call that costs nothing is over. Does not reject, as {@link endedOnPass}. */
+  endedFree(free: FreeCall, end: CallEnd): Promise<void>;
   /** A call that a pass covers is over, and charged or not. Does not reject: what cannot be written is told of, and missing in the figures. */
   endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
 }
@@ -107,18 +112,14 @@ export function createCalls(parts: CallsParts): Calls {
         void spending.tell({ key: call.key, charge: chargeOf(paid), at: call.at });
       };
     },
-    async holdCredit(call) {
-      const { project, key } = call;
-      if (project.price.pass !== undefined) return undefined;
-      return credit.hold({ keyId: key.id, projectId: project.id, charge: priceOf(call) });
-    },
+    holdCredit: (call) => holdPrice(credit, call),
     giveCreditBack: ({ id }) => credit.giveBack(id),
     async endedOnCredit(credited, end) {
       const { call, hold } = credited;
       const record = recordOf(credited, end);
       const reservation = reservationOf(call);
       markBooked(call);
-      const charge = priceOf(call);
+      const charge = { mint: hold.token.mint, amount: hold.amount };
       const used = { ...record, charge, credit: { kind: 'used', charge } as const };
       const isUsed = () => finish(used, credited, { ...reservation, creditHoldId: hold.id });
       // The response has left: an outage of the database must not give it away.
@@ -126,6 +127,13 @@ export function createCalls(parts: CallsParts): Calls {
       // Not charged; or it has taken so long that its credit was given back.
       await finish(record, credited, reservation);
       await credit.giveBack(hold.id);
+    },
+    async endedFree(free, end) {
+      const { call } = free;
+      const reservation = reservationOf(call);
+      markBooked(call);
+      const shown = { call, paidIn: call.project.price.token };
+      await finish(recordOf(free, end), shown, reservation).catch(() => undefined);
     },
     async endedOnPass(covered, end) {
       const { call } = covered;
@@ -135,6 +143,16 @@ export function createCalls(parts: CallsParts): Calls {
       await written.catch(() => undefined);
     },
   };
+}
+
+/** Holds the price of a call in the first of its tokens in which its key has as much credit. */
+async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Call): Promise<PricedHold | undefined> {
+  for (const { token, amount } of singlePrices(project.price)) {
+    const charge = { mint: token.mint, amount };
+    const hold = await credit.hold({ keyId: key.id, projectId: project.id, charge });
+    if (hold !== undefined) return { ...hold, token, amount };
+  }
+  return undefined;
 }
 
 /** What writes a call with the event that tells of it. */
@@ -161,10 +179,6 @@ async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
       await setTimeout(RETRY_MS, undefined, { ref: false });
     }
   }
-}
-
-function priceOf({ project: { price } }: Call): Charge {
-  return { mint: price.token.mint, amount: price.amount };
 }
 
 function reservationOf({ held }: Call): { readonly reservationId?: string } {

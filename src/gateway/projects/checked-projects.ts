@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { validInput } from '../../lib/valid-input.js';
 import { addressOption } from '../../protocol/address-input.js';
+import { FREE_CALL_WINDOWS, MAX_ROUTES } from '../../storage/projects/project-routes.js';
 import type { ProjectDraft } from './project-draft.js';
 import type { ProjectRef, Projects } from './projects.js';
 
@@ -26,6 +27,14 @@ const status = z.union(
 
 const amount = z.union([text(64), z.number()], 'must be a decimal text such as "0.01"');
 
+const RETRIES = 'must be a whole number from 0 to 3';
+/** Like everywhere, what is wrong is told without the value. */
+const secrets = z.record(
+  z.string(),
+  z.union([z.string(), z.strictObject({ set: z.literal(true) })], 'must be a text, or { set: true } to stay as it is'),
+  'must be an object of texts',
+);
+
 /** What of it is wrong beyond its form, the rules of projects say. */
 const offer = z.strictObject(
   {
@@ -45,6 +54,25 @@ const offer = z.strictObject(
   'must be { amount, token, pass }',
 );
 
+const money = z.strictObject({ amount, token: text(64) }, 'must be { amount, token }');
+const priceFields = {
+  amount: amount.optional(),
+  token: text(64).optional(),
+  prices: z.array(money, 'must be a list of { amount, token }').max(MAX_ENTRIES).optional(),
+  offers: z.array(offer, 'must be a list of { amount, token, pass }').max(MAX_ENTRIES).optional(),
+};
+
+const route = z.strictObject(
+  {
+    method: text(20).optional(),
+    path: text(),
+    price: z.strictObject(priceFields, 'must be { amount, token?, prices?, offers? }').optional(),
+    free: z.literal(true, 'must be true').optional(),
+    deny: z.literal([403, 404, true], 'must be 403, 404 or true').optional(),
+  },
+  'must be { method?, path, price? | free? | deny? }',
+);
+
 const draft = z.strictObject(
   {
     slug: z
@@ -52,16 +80,26 @@ const draft = z.strictObject(
       .regex(SLUG, 'must be 3 to 40 letters a–z, digits and "-", with neither first nor last a "-"'),
     name: text(80),
     description: text(1_000).optional(),
-    upstream: z.strictObject({ url: text(), timeoutMs: count('milliseconds') }, 'must be { url, timeoutMs? }'),
+    upstream: z.strictObject(
+      {
+        url: text(),
+        timeoutMs: count('milliseconds'),
+        retries: z.int(RETRIES).min(0, RETRIES).max(3, RETRIES).optional(),
+        headers: secrets.optional(),
+        query: secrets.optional(),
+        health: z
+          .strictObject({ path: text(500), intervalMs: count('milliseconds') }, 'must be { path, intervalMs? }')
+          .optional(),
+      },
+      'must be { url, timeoutMs?, retries?, headers?, query?, health? }',
+    ),
     pricing: z.strictObject(
       {
-        amount: amount.optional(),
-        token: text(64).optional(),
-        offers: z.array(offer, 'must be a list of { amount, token, pass }').max(MAX_ENTRIES).optional(),
+        ...priceFields,
         network: text(64).optional(),
         chargeOn: z.array(status, 'must be a list of statuses').max(MAX_ENTRIES).readonly().optional(),
       },
-      'must be { amount, token, network?, chargeOn?, offers? }',
+      'must be { amount, token, network?, chargeOn?, prices?, offers? }',
     ),
     split: z
       .array(
@@ -95,6 +133,10 @@ const draft = z.strictObject(
       .refine(isJson, 'must be fit for JSON')
       .optional(),
     openapi: json.optional(),
+    routes: z.array(route, 'must be a list of routes').max(MAX_ROUTES).optional(),
+    freeCalls: z
+      .strictObject({ count: z.int(), window: z.enum([...FREE_CALL_WINDOWS, '24h']) }, 'must be { count, window }')
+      .optional(),
   } satisfies Record<keyof ProjectDraft, z.ZodType>,
   'must be an object, as in { slug, name, upstream: { url }, pricing: { amount, token } }',
 );

@@ -1,4 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
+import type { MoneyMode } from '../../protocol/networks/networks.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
 import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../../storage/projects/projects.js';
@@ -23,6 +25,8 @@ export interface MarketplaceParts {
   readonly suspended?: Suspensions['ofProject'] | undefined;
   /** The figures of projects, by id; a project without calls may be missing. */
   readonly figures: (projectIds: readonly string[]) => Promise<ReadonlyMap<string, ProjectFigures>>;
+  /** What is shown to those who do not say whether they look for test money's goods. Default: all there is. */
+  readonly mode?: MoneyMode;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
 }
@@ -61,9 +65,9 @@ const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
 export function createMarketplace(parts: MarketplaceParts): Marketplace {
   const { store, projects, suspended = () => undefined, figures, now = Date.now } = parts;
   return {
-    async search({ text = '', since = dayOf(now() - COUNTED_MS), ...query }) {
+    async search({ text = '', mode = parts.mode, since = dayOf(now() - COUNTED_MS), ...query }) {
       const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
-      const entries = await store.market({ ...query, ...token, words: wordsOf(text), since });
+      const entries = await store.market({ ...query, ...token, ...defined({ mode }), words: wordsOf(text), since });
       const known = await figures(entries.map(({ project }) => project.id));
       return { items: entries.map((it) => ({ ...it, figures: known.get(it.project.id) ?? NONE })), since };
     },

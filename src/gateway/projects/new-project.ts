@@ -30,7 +30,7 @@ export interface ProjectCaller {
 
 /**
  * Makes the project that a wallet has drafted.
- * @throws TollhouseError `owner_not_allowed`, `owner_suspended`, `validation_failed`, `slug_taken`, `quota_reached`, or
+ * @throws TollhouseError `owner_not_allowed`, `owner_suspended`, `validation_failed`, `slug_taken`, `quota_reached`, `secrets_key_missing`, or
  * `insufficient_scope` where the caller may not say who is paid
  */
 export async function createNewProject(
@@ -40,12 +40,13 @@ export async function createNewProject(
   { setsPayees = true, by = { wallet: owner } }: ProjectCaller,
 ): Promise<ProjectRecord> {
   await admit(owner);
-  const settings = await settingsOf(draft, owner, rules);
+  const id = newId('prj');
+  const settings = await settingsOf(draft, { id, owner }, rules);
   if (!setsPayees) requireSamePayees(payeesByDefault(owner), settings.split);
   const { projects: most, projectBytes } = await quotas(owner);
   requireSize([settings, draft.openapi], projectBytes);
   const time = now();
-  const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
+  const born = { id, owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
   const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
   const made = await store.create(
     project,

@@ -17,7 +17,7 @@ export interface ProjectChange {
 }
 
 /** Fields of the settings that have another name for clients. */
-const WIRE_NAMES: Readonly<Record<string, string>> = { price: 'pricing' };
+const WIRE_NAMES: Readonly<Record<string, string>> = { price: 'pricing', freeCalls: 'free_calls' };
 
 /** Other settings, another document; undefined when all is as it was. */
 export function changedSettings(
@@ -25,7 +25,8 @@ export function changedSettings(
   settings: ProjectSettings,
   documents: { readonly before: ProjectOpenApi; readonly after: ProjectOpenApi },
 ): ProjectChange | undefined {
-  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...rest } = before;
+  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = before;
+  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
   const project: ProjectRecord = { ...rest, ...settings };
   const names = [...new Set([...Object.keys(before), ...Object.keys(project)])];
   const fields = names.filter((name) => !isDeepStrictEqual(Reflect.get(before, name), Reflect.get(project, name)));
@@ -44,7 +45,14 @@ const STATE_EVENTS = {
 /** Another state; undefined when it is that already. */
 export function changedState(before: ProjectRecord, state: ProjectState): ProjectChange | undefined {
   if (before.state === state) return undefined;
-  return { type: STATE_EVENTS[state], project: { ...before, state }, openapi: 'keep', changed: ['state'] };
+  const project = state === 'deleted' ? withoutSecrets(before) : before;
+  return { type: STATE_EVENTS[state], project: { ...project, state }, openapi: 'keep', changed: ['state'] };
+}
+
+/** Nobody can change a deleted project: what its owner has entrusted to it goes with it. */
+function withoutSecrets(project: ProjectRecord): ProjectRecord {
+  const { headers: _headers, query: _query, ...upstream } = project.upstream;
+  return { ...project, upstream };
 }
 
 /** A new gateway secret; calls are signed with the one before for so many milliseconds more, by default a day. */

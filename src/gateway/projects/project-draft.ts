@@ -1,13 +1,20 @@
-import { formatAmount } from '../../protocol/money/money.js';
 import type {
-  ChargedStatus,
   ProjectExample,
   ProjectLimits,
-  ProjectOffer,
   ProjectOpenApi,
   ProjectRecord,
   ProjectShare,
+  ProjectUpstream,
 } from '../../storage/projects/projects.js';
+import {
+  type DraftFreeCalls,
+  type DraftPricing,
+  type DraftRoute,
+  draftOfPricing,
+  draftOfRoute,
+} from '../prices/pricing-draft.js';
+import type { WrittenSecrets } from '../upstream-secrets/addition-rules.js';
+import { writtenOf } from '../upstream-secrets/sealed-additions.js';
 
 /** What an owner asks for: a project before its rules are checked. What is left out takes its default. */
 export interface ProjectDraft {
@@ -19,19 +26,16 @@ export interface ProjectDraft {
     readonly url: string;
     /** Default 30,000. */
     readonly timeoutMs?: number | undefined;
+    /** 0 to 3. Default 1. */
+    readonly retries?: number | undefined;
+    /** Header fields that are added to each call: secrets, which stay where they are said to be set. Default: none. */
+    readonly headers?: WrittenSecrets | undefined;
+    /** The same for parameters of the query. */
+    readonly query?: WrittenSecrets | undefined;
+    /** Where it is looked at, and how often, in milliseconds. Default: nowhere; every 30,000. */
+    readonly health?: { readonly path: string; readonly intervalMs?: number | undefined } | undefined;
   };
-  readonly pricing: {
-    /** What one call costs, in whole tokens, never rounded. Default: single calls are not sold, only `offers`. */
-    readonly amount?: string | number | undefined;
-    /** Symbol or mint; given with the amount. */
-    readonly token?: string | undefined;
-    /** Default, and the only one there is: that of the facilitator. */
-    readonly network?: string | undefined;
-    /** Statuses beside 2xx and 3xx that are charged. Default: none. */
-    readonly chargeOn?: readonly ChargedStatus[] | undefined;
-    /** What may be paid for more than one call, in this order. Default: nothing. */
-    readonly offers?: readonly DraftOffer[] | undefined;
-  };
+  readonly pricing: DraftPricing;
   /** Default: all to the owner. */
   readonly split?: readonly DraftShare[] | undefined;
   readonly limits?: Loose<ProjectLimits> | undefined;
@@ -43,23 +47,10 @@ export interface ProjectDraft {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly example?: ProjectExample | undefined;
   readonly openapi?: ProjectOpenApi;
-}
-
-/** A price, and what a payment of it buys. */
-export interface DraftOffer {
-  /** In whole tokens, never rounded. */
-  readonly amount: string | number;
-  /** Symbol or mint. */
-  readonly token: string;
-  /** As option `pass` of `requirePayment`. */
-  readonly pass: {
-    readonly uses?: number | undefined;
-    readonly for?: string | undefined;
-    readonly credit?: boolean | undefined;
-    /** Of credit: what a call takes, in whole tokens, never rounded. */
-    readonly cost?: string | number | undefined;
-    readonly group?: string | undefined;
-  };
+  /** What calls of some paths cost; the first that matches decides. Default: all have the project's price. */
+  readonly routes?: readonly DraftRoute[] | undefined;
+  /** Calls that each key has without paying. Default: none. */
+  readonly freeCalls?: DraftFreeCalls | undefined;
 }
 
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
@@ -68,18 +59,15 @@ type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | unde
 /** A project as its owner could have asked for it. */
 export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): ProjectDraft {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
-  const { allowed } = project;
-  const { network, chargeOn, pass, offers = [] } = price;
-  const first = { amount: formatAmount(price.amount, price.token.decimals), token: price.token.mint };
-  const others = offers.map(draftOfOffer);
-  const prices =
-    pass === undefined ? { ...first, offers: others } : { offers: [draftOfOffer({ ...price, pass }), ...others] };
-  const pricing = { ...prices, network, chargeOn, offers: prices.offers.length === 0 ? undefined : prices.offers };
+  const { allowed, routes, freeCalls } = project;
+  const pricing = draftOfPricing(price);
   const rest = { visibility, allowed, tags, metadata, example, openapi };
-  return { slug, name, description, upstream, pricing, split, limits, ...rest };
+  const calls = { routes: routes?.map(draftOfRoute), freeCalls };
+  const sold = { upstream: draftOfUpstream(upstream), pricing, split, limits };
+  return { slug, name, description, ...sold, ...rest, ...calls };
 }
 
-function draftOfOffer({ amount, token, pass: { cost, ...pass } }: ProjectOffer): DraftOffer {
-  const credit = cost === undefined ? {} : { credit: true, cost: formatAmount(cost, token.decimals) };
-  return { amount: formatAmount(amount, token.decimals), token: token.mint, pass: { ...pass, ...credit } };
+/** Of secrets only that they are set. */
+function draftOfUpstream({ headers, query, ...upstream }: ProjectUpstream): ProjectDraft['upstream'] {
+  return { ...upstream, headers: writtenOf(headers), query: writtenOf(query) };
 }

@@ -3,11 +3,15 @@ import { defined } from '../../lib/defined.js';
 import { sharesFault, splitAmount } from '../../protocol/money/split.js';
 import type { ProjectRecord, ProjectSettings, ProjectShare } from '../../storage/projects/projects.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
-import { fieldFault } from './field-fault.js';
+import { fieldFault } from '../prices/field-fault.js';
+import { callPrices } from '../prices/project-offers.js';
+import { type PriceRules, readPricing } from '../prices/read-pricing.js';
+import { readFreeCalls, readRoutes } from '../prices/read-routes.js';
+import { upstreamTarget } from '../proxy/upstream-target.js';
+import { sealWritten, writtenFaults } from '../upstream-secrets/sealed-additions.js';
+import type { SecretBox } from '../upstream-secrets/secret-box.js';
 import { payeesByDefault } from './payees.js';
 import type { ProjectDraft } from './project-draft.js';
-import { callPrices } from './project-offers.js';
-import { type PriceRules, readPricing } from './project-prices.js';
 import { RESERVED_SLUGS } from './slugs.js';
 import { allowedFault } from './visibility.js';
 
@@ -18,20 +22,23 @@ export interface ProjectRules extends PriceRules {
   readonly isWallet: (address: string) => boolean;
   /** The facilitator's keys, which are no recipients. */
   readonly feePayers: () => Promise<readonly string[]>;
+  /** Encrypts what is added to calls. */
+  readonly secretBox: SecretBox;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_HEALTH_MS = 30_000;
 const DEFAULT_LIMITS = { perSecond: 100, concurrent: 50, maxBodyBytes: 10 * 1024 * 1024 };
 
 /**
  * Fills in the defaults of a draft and checks what its form does not show. What is as it was before is not asked for again:
  * neither the address of the upstream nor the token.
  * @param before - the project that is changed; undefined for a new one
- * @throws TollhouseError `validation_failed` with every fault at once
+ * @throws TollhouseError `validation_failed` with every fault at once, `secrets_key_missing`, `secrets_key_unknown`
  */
 export async function settingsOf(
   draft: ProjectDraft,
-  owner: string,
+  { id, owner }: Pick<ProjectRecord, 'id' | 'owner'>,
   rules: ProjectRules,
   before?: ProjectRecord,
 ): Promise<ProjectSettings> {
@@ -39,27 +46,51 @@ export async function settingsOf(
   const split = sharesOf(draft, owner);
   const allowed = draft.allowed?.length ? [...new Set(draft.allowed)] : undefined;
   const price = await readPricing(draft.pricing, rules, before?.price);
-  const amounts = price.ok ? callPrices(price.value).map((it) => it.amount) : [];
+  const onNetwork = price.ok ? { ...rules, network: price.value.network } : rules;
+  const routes = await readRoutes(draft.routes ?? [], draft.pricing, onNetwork, before);
+  const freeCalls = readFreeCalls(draft.freeCalls);
+  const priced = [price.ok ? price.value : [], routes.ok ? (routes.value ?? []).map((it) => it.price ?? []) : []];
+  const amounts = priced
+    .flat(2)
+    .flatMap(callPrices)
+    .map((it) => it.amount);
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
-    ...(price.ok ? [] : price.faults),
+    faultAt('/upstream/health/path', healthFault(upstream)),
+    ...writtenFaults(upstream, before?.upstream),
+    ...[price, routes, freeCalls].flatMap((it) => (it.ok ? [] : it.faults)),
     faultAt('/split', await splitFault(split, amounts, rules)),
     faultAt('/example/path', exampleFault(example?.path)),
     ...(draft.allowed ?? []).map((it, at) => faultAt(`/allowed/${at}`, allowedFault(it, rules.isWallet))),
   ].filter((it) => it !== undefined);
-  if (!price.ok || faults.length > 0) throw invalid(faults);
+  if (!price.ok || !routes.ok || !freeCalls.ok || faults.length > 0) throw invalid(faults);
   return {
     slug,
     name,
-    upstream: { url: upstream.url, timeoutMs: upstream.timeoutMs ?? DEFAULT_TIMEOUT_MS },
+    upstream: {
+      ...upstreamOf(upstream),
+      ...sealWritten(rules.secretBox, id, upstream, before?.upstream),
+    },
     price: price.value,
     split,
     limits: limitsOf(draft),
     visibility,
     tags: [...new Set(tags)],
-    ...defined({ description, metadata, example, allowed }),
+    ...defined({ description, metadata, example, allowed, routes: routes.value, freeCalls: freeCalls.value }),
   };
+}
+
+function upstreamOf({ url, timeoutMs, retries, health }: ProjectDraft['upstream']): ProjectSettings['upstream'] {
+  const looks = health && { path: health.path, intervalMs: health.intervalMs ?? DEFAULT_HEALTH_MS };
+  return { url, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS, ...defined({ retries, health: looks }) };
+}
+
+/** What the address itself must be, is told at its own place. */
+function healthFault({ url, health }: ProjectDraft['upstream']): string | undefined {
+  if (health === undefined || !URL.canParse(url)) return undefined;
+  if (health.path.startsWith('/') && upstreamTarget(url, health.path) !== undefined) return undefined;
+  return 'must be a path that begins with "/" and stays below the upstream; other characters as %XX';
 }
 
 function sharesOf({ split }: ProjectDraft, owner: string): readonly ProjectShare[] {

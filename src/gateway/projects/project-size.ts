@@ -1,5 +1,7 @@
 import { type Quotas, quotaReached } from '../../storage/owners/quotas.js';
+import type { CallPrice } from '../../storage/projects/call-price.js';
 import type { ProjectOpenApi, ProjectSettings } from '../../storage/projects/projects.js';
+import { callPrices } from '../prices/project-offers.js';
 
 /** What of a wallet's quotas is about projects. */
 export type ProjectQuotas = Pick<Quotas, 'projects' | 'projectBytes'>;
@@ -22,6 +24,12 @@ export function requireSize(written: WrittenProject, most: number, before?: Writ
 function bytesOf([{ price, ...settings }, openapi]: WrittenProject): number {
   const { slug, name, description, upstream, split, limits, visibility, allowed, tags, metadata, example } = settings;
   const written = { slug, name, description, upstream, split, limits, visibility, allowed, tags, metadata, example };
-  const tokens = [price, ...(price.offers ?? [])].map(({ token }) => token.mint);
-  return Buffer.byteLength(JSON.stringify({ ...written, openapi, tokens }));
+  const tokens = callPrices(price).map(({ token }) => token.mint);
+  const { freeCalls } = settings;
+  const routes = settings.routes?.map(({ price: asked, ...it }) => ({ ...it, asked: asked && amountsOf(asked) }));
+  return Buffer.byteLength(JSON.stringify({ ...written, openapi, tokens, routes, freeCalls }));
+}
+
+function amountsOf(price: CallPrice) {
+  return callPrices(price).map(({ amount, token }) => [String(amount), token.mint]);
 }

@@ -72,9 +72,9 @@ type Plan = (project: ProjectRecord) => Promise<ProjectChange | undefined> | Pro
 const ATTEMPTS = 5;
 
 /** Makes the projects of a gateway. */
-export function createProjects(parts: ProjectsParts): Projects {
+export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCache, 'forget'> {
   const { store, quotas = async () => DEFAULT_QUOTAS, admit = async () => {}, now = Date.now, ...rules } = parts;
-  const { forget, ...cache } = createProjectCache(store, now);
+  const cache = createProjectCache(store, now);
 
   async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
     const project = await store.find(id);
@@ -99,7 +99,7 @@ export function createProjects(parts: ProjectsParts): Projects {
       const project = { ...planned.project, version: before.version + 1, updatedAt: time };
       const done = await store.replace(project, openapi, [projectEvent(type, project, time, { changed, by, before })]);
       if (!done) continue;
-      forget(project.slug);
+      cache.forget(project.slug);
       return project;
     }
     throw new TollhouseError('precondition_failed', 'The project has changed since you read it; read it again.');
@@ -109,7 +109,7 @@ export function createProjects(parts: ProjectsParts): Projects {
     ...cache,
     async create(owner, draft, caller = {}) {
       const project = await createNewProject({ ...rules, store, quotas, admit, now }, owner, draft, caller);
-      forget(project.slug);
+      cache.forget(project.slug);
       return { project, openapi: draft.openapi };
     },
     async requireOwner(id, wallet) {
@@ -121,7 +121,7 @@ export function createProjects(parts: ProjectsParts): Projects {
       const project = await change(ref, async (before) => {
         const document = await store.openApiOf(before.id);
         const draft = edit(draftOf(before, document));
-        const settings = await settingsOf(draft, before.owner, rules, before);
+        const settings = await settingsOf(draft, before, rules, before);
         if (ref.setsPayees === false) requireSamePayees(before.split, settings.split);
         const { projectBytes } = await quotas(before.owner);
         requireSize([settings, draft.openapi], projectBytes, [before, document]);

@@ -2,7 +2,7 @@
 export type Fields = readonly string[];
 
 /** Fields of one connection, which nothing in between passes on (RFC 9110 §7.6.1), and `Expect`, which is answered here. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'expect',
   'http2-settings',

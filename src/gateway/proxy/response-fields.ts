@@ -36,15 +36,22 @@ export interface ResponseFields {
 /**
  * Reads the fields of an upstream's response.
  * @param toPublic - what a caller reaches a place that the upstream names at
+ * @param isHidden - tells values that the caller must not see; default: there are none
  */
-export function readResponseFields(fields: Fields, toPublic: (location: string) => string): ResponseFields {
+export function readResponseFields(
+  fields: Fields,
+  toPublic: (location: string) => string,
+  isHidden: (value: string) => boolean = () => false,
+): ResponseFields {
   const stays = hopByHop(fields);
   const passed: (readonly [string, string])[] = [];
   let declaredLength: number | undefined;
   for (const [name, value] of pairsOf(fields)) {
     const plain = plainName(name);
     if (name.toLowerCase() === 'content-length') declaredLength = Number(value);
-    if (!stays(plain) && !isWithheld(plain)) passed.push([name, PLACES.has(plain) ? toPublic(value) : value]);
+    if (stays(plain) || isWithheld(plain)) continue;
+    const shown = PLACES.has(plain) ? toPublic(value) : value;
+    if (!isHidden(shown)) passed.push([name, shown]);
   }
   return { passed, declaredLength };
 }

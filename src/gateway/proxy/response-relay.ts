@@ -30,6 +30,8 @@ export type ExchangeEnd<Failure extends string = ExchangeFailure> =
       readonly reason: Failure;
       /** Status of the upstream, where it answered. */
       readonly status?: number;
+      /** Whether anything of a response had come. */
+      readonly isAnswered?: boolean;
       /** What went wrong underneath, for a log; it may name the upstream's host. */
       readonly cause?: unknown;
     };
@@ -47,6 +49,8 @@ export interface ExchangeRules {
   readonly maxResponseBytes: number;
   /** What a caller reaches a place that the upstream names at. */
   readonly toPublic: (location: string) => string;
+  /** Tells values that the caller must not see. Default: there are none. */
+  readonly isHidden?: ((value: string) => boolean) | undefined;
   /** Asked right before the head is written; the body waits as long. */
   readonly beforeHead?: ((status: number) => ExtraHeaders | Promise<ExtraHeaders>) | undefined;
   /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
@@ -70,6 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Controller | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
+  #heard = false;
   #status = 0;
   #bytes = 0;
   /** The headers of the response before those of the upstream came. */
@@ -99,10 +104,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) controller.abort(new Error('nobody waits for the answer'));
   }
 
+  /** The first byte is here. */
+  onResponseStarted(): void {
+    this.#heard = true;
+  }
+
   onResponseStart(controller: Controller, status: number): void {
     if (status < 200 || this.#over) return;
     this.#status = status;
-    const fields = readResponseFields(rawFields(controller), this.#rules.toPublic);
+    const fields = readResponseFields(rawFields(controller), this.#rules.toPublic, this.#rules.isHidden);
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
     this.#before = { ...this.#res.getHeaders() };
@@ -192,7 +202,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #fail(reason: ExchangeFailure, cause?: unknown): void {
     if (!this.#close()) return;
     const status = this.#status === 0 ? {} : { status: this.#status };
-    const end = { delivered: false, reason, ...status, ...defined({ cause }) } as const;
+    const end = { delivered: false, reason, isAnswered: this.#heard, ...status, ...defined({ cause }) } as const;
     const { beforeCut } = this.#rules;
     if (beforeCut === undefined || reason === 'client_gone' || !this.#res.headersSent) {
       this.#cut();

@@ -9,7 +9,15 @@ import { openAgent } from '../network-guard/open-agent.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
 import { Exchange, type ExchangeEnd, type ExchangeFailure, type ExchangeRules } from './response-relay.js';
+import {
+  NO_ADDITIONS,
+  tellsSecret,
+  type UpstreamAdditions,
+  withAddedQuery,
+  withoutAddedQuery,
+} from './upstream-additions.js';
 import { type Caller, upstreamFields } from './upstream-fields.js';
+import { withRetries } from './upstream-retries.js';
 import { publicLocation, type UpstreamTarget, upstreamTarget } from './upstream-target.js';
 
 /** Options of {@link createUpstreamProxy}. */
@@ -32,7 +40,7 @@ export interface ForwardOptions {
   readonly rest: string;
   /** What the caller wrote before `rest`: `/v1/<slug>`. Redirects of the upstream are told below it. */
   readonly publicPath: string;
-  /** How long the upstream may take until the head of its response, from the last byte of the request that moved. */
+  /** How long the upstream may take until the head of its response, from the last byte of the request that moved, all tries together. */
   readonly timeoutMs: number;
   /** Largest body that is taken, in bytes. Default 10 MiB. */
   readonly maxBodyBytes?: number;
@@ -44,8 +52,10 @@ export interface ForwardOptions {
   readonly caller?: Caller;
   /** Who paid what. */
   readonly payment?: GatewayPayment;
-  /** More headers for the upstream; they replace those that the caller sent under the same names. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** What the upstream's owner adds, asked for when the call is sent. Default: nothing. */
+  readonly additions?: (() => UpstreamAdditions) | undefined;
+  /** How often a GET or HEAD without a body is sent again that got no byte of a response. Default 0. */
+  readonly retries?: number | undefined;
   /**
    * Called with the upstream's status right before the head of the response is written, when the upstream's headers are on it
    * already, for instance to add a receipt; what it answers replaces headers of the same names. A promise is waited for. What it
@@ -156,19 +166,35 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const start = await readStart(req, MAX_SIGNED_BYTES, maxBodyBytes);
     if (start.kind === 'gone' || res.destroyed) return failure('client_gone');
     if (start.kind === 'too_large') return failure('body_too_large');
-    const fields = fieldsFor(req, call, target, start, now());
     const begun = performance.now();
-    const toPublic = (location: string) => publicLocation(location, url, target, publicPath);
-    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxResponseBytes, toPublic, beforeHead, beforeCut };
-    const exchange = new Exchange(res, rules);
-    const body =
-      start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
-    agent.dispatch({ ...target, method: methodOf(req), headers: fields, body }, exchange);
-    try {
-      return { end: await exchange.ended, durationMs: performance.now() - begun };
-    } finally {
-      if (!Buffer.isBuffer(body)) body.destroy();
-    }
+    const additions = call.additions?.() ?? NO_ADDITIONS;
+    const toPublic = (location: string) =>
+      withoutAddedQuery(publicLocation(location, url, target, publicPath), additions);
+    const rules = {
+      idleTimeoutMs,
+      maxResponseBytes,
+      toPublic,
+      isHidden: tellsSecret(additions),
+      beforeHead,
+      beforeCut,
+    };
+
+    const send = async (headTimeoutMs: number): Promise<ExchangeEnd> => {
+      const sent = withAddedQuery(target, additions);
+      const headers = fieldsFor(req, { ...call, added: additions.headers }, sent, start, now());
+      const exchange = new Exchange(res, { ...rules, headTimeoutMs });
+      const body =
+        start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
+      agent.dispatch({ ...sent, method: methodOf(req), headers, body }, exchange);
+      try {
+        return await exchange.ended;
+      } finally {
+        if (!Buffer.isBuffer(body)) body.destroy();
+      }
+    };
+
+    const retries = isRepeatable(req, start) ? (call.retries ?? 0) : 0;
+    return { end: await withRetries(res, { retries, timeoutMs }, send), durationMs: performance.now() - begun };
   }
 
   return {
@@ -218,6 +244,12 @@ function failure(reason: ForwardFailure): Attempt {
   return { end: { delivered: false, reason }, durationMs: 0 };
 }
 
+/** Whether sending it twice does no more than sending it once. */
+function isRepeatable(req: IncomingMessage, start: BodyStart): boolean {
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  return isRead && start.kind === 'whole' && start.bytes.length === 0;
+}
+
 /** Codings other than `chunked` are undone by nobody here. */
 function hasForeignCoding({ headers }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
@@ -226,9 +258,9 @@ function hasForeignCoding({ headers }: IncomingMessage): boolean {
 
 function fieldsFor(
   req: IncomingMessage,
-  call: ForwardOptions,
+  call: ForwardOptions & { readonly added: UpstreamAdditions['headers'] },
   target: UpstreamTarget,
-  start: Extract<BodyStart, { bytes: Buffer }>,
+  start: Extract<BodyStart, { readonly bytes: Buffer }>,
   nowMs: number,
 ): string[] {
   const bodyDigest = start.kind === 'whole' ? digestOf(start.bytes) : UNSIGNED_BODY;
@@ -242,7 +274,7 @@ function fieldsFor(
   };
   const length = start.kind === 'begun' ? declaredLength(req) : undefined;
   const given = {
-    ...call.headers,
+    ...call.added,
     ...(length === undefined ? {} : { 'content-length': String(length) }),
     'x-request-id': call.requestId,
     ...signatureHeaders(signed, call.secrets),

@@ -1,23 +1,25 @@
 import type { Response } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { type CallRoute, passScopeOf } from '../../gateway/prices/call-route.js';
+import { offersOf, soldPasses } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
-import { offersOf, soldPasses } from '../../gateway/projects/project-offers.js';
-import { projectScope } from '../../gateway/projects/project-scope.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
-import { resolveOptions } from '../../lib/options.js';
 import type { PassParts, Refuse } from '../../middleware/passes/pass-types.js';
 import { createPassSales } from '../../middleware/passes/sold-passes.js';
 import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
-import { type ResolvedPaymentOptions, requirePaymentOptions } from '../../middleware/terms/payment-options.js';
+import { resolvePaymentOptions } from '../../middleware/terms/network-terms.js';
+import type { ResolvedPaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import type { Terms } from '../../protocol/types.js';
@@ -31,8 +33,8 @@ const MAX_GATES = 2_000;
 
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {
-  readonly facilitator: EmbeddedFacilitator;
-  readonly gateway: Pick<Gateway, 'splitWallet' | 'calls'>;
+  readonly networks: Networks<EmbeddedFacilitator>;
+  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls'>;
   readonly baseUrl?: string | undefined;
   /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
   readonly identity?: Identity | undefined;
@@ -41,8 +43,11 @@ export interface CallGatesParts {
   readonly page?: ResolvedPageOptions | undefined;
 }
 
-/** The price before the calls of a project. */
-export type CallGates = (project: ProjectRecord) => CallGate;
+/**
+ * The price before the calls of a project.
+ * @param at - what one of its calls costs. Default: its own price
+ */
+export type CallGates = (project: ProjectRecord, at?: CallRoute) => CallGate;
 
 /** The gate before a project. */
 export interface CallGate extends PaymentGate {
@@ -55,23 +60,25 @@ export function listedTerms({ options, isOffered }: CallGate): readonly Omit<Ter
   return isOffered ? (fixedTerms(WHERE, options) ?? []) : [];
 }
 
-/** Makes the gates of projects; each is made once for each version of its project. */
+/** Makes the gates of projects; each is made once for each version of its project, and for each of its routes. */
 export function createCallGates(parts: CallGatesParts): CallGates {
   const known = boundedCache<string, CallGate>({ max: MAX_GATES });
-  return (project) => {
-    const name = `${project.id} ${project.version}`;
-    const gate = known.get(name) ?? createCallGate(parts, project);
+  return (project, at = { project, isFree: false }) => {
+    const name = `${project.id} ${project.version} ${at.route ?? ''}`;
+    const gate = known.get(name) ?? createCallGate(parts, at, passScopeOf(project, at));
     known.set(name, gate);
     return gate;
   };
 }
 
-function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
-  const { facilitator, gateway, server } = parts;
+function createCallGate(parts: CallGatesParts, { project, route }: CallRoute, scope: string): CallGate {
+  const { gateway, server } = parts;
+  const facilitator = facilitatorOf(parts.networks, project);
+  const splitWallet = gateway.splitWalletOn(project.price.network);
   const { serveCovered, ...paidServer } = server;
   const { id: projectId, owner, price } = project;
-  const { payTo } = demandOf(project, gateway.splitWallet);
-  const options = optionsOf(parts, project, payTo ?? owner);
+  const { payTo } = demandOf(project, splitWallet);
+  const options = optionsOf(parts, facilitator, project, payTo ?? owner);
   const sold = soldPasses(WHERE, price);
   // A project that cannot be paid with one transfer offers none.
   const termsFor = payTo === undefined ? () => [] : soldTerms(termsForRequest(WHERE, options), sold);
@@ -82,7 +89,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   };
   const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
   const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
-  const soldAt = { seller: owner, scope: projectScope(projectId), serve: serveCovered };
+  const soldAt = { seller: owner, scope, serve: serveCovered };
   const sales = sold && createPassSales(WHERE, options, sold.rules, asks, soldAt)(sold.ruleOf);
   return {
     ...gate,
@@ -91,13 +98,13 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     isOffered: payTo !== undefined,
     useFor: (req) => ({ resource: callResource(callOf(req)) }),
     sellerFor({ amount }) {
-      const { owedLegs } = demandOf(project, gateway.splitWallet, amount);
+      const { owedLegs } = demandOf(project, splitWallet, amount);
       return { owner, projectId, ...defined({ owedLegs }) };
     },
     retryFor: (req) => callRetry(callOf(req), req),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.
     watch: () => facilitator.setup.begin(),
-    unpaid: sold === undefined || sold.inWords === '' ? unpaid(project) : withOffers(unpaid(project), sold.inWords),
+    unpaid: unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     beforeReplay: takeOffErrorHeaders,
     beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
@@ -106,11 +113,12 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
 }
 
 function optionsOf(
-  { facilitator, baseUrl, identity, page }: CallGatesParts,
+  { baseUrl, identity, page }: CallGatesParts,
+  facilitator: EmbeddedFacilitator,
   { price, name }: ProjectRecord,
   payTo: string,
 ): ResolvedPaymentOptions {
-  return resolveOptions(WHERE, requirePaymentOptions, {
+  return resolvePaymentOptions(WHERE, {
     facilitator,
     price: offersOf(price),
     payTo,
@@ -122,17 +130,30 @@ function optionsOf(
   });
 }
 
+/**
+ * The facilitator of the network that a project is paid on.
+ * @throws TollhouseError `payment_backend_unavailable` where that is not served any more
+ */
+export function facilitatorOf(networks: Networks<EmbeddedFacilitator>, { price }: ProjectRecord): EmbeddedFacilitator {
+  const found = networks.on(price.network);
+  if (found !== undefined) return found;
+  const detail = `This project is paid on ${price.network}, which is not served here at the moment; nothing was charged.`;
+  throw new TollhouseError('payment_backend_unavailable', detail);
+}
+
 const PRICED = 'This call has a price. Pay one of the offered terms';
 
-function unpaid(project: ProjectRecord): RequiredCause {
+function unpaid(project: ProjectRecord, route: string | undefined, offers: string): RequiredCause {
   const { slug, price } = project;
-  if (price.pass !== undefined) return { code: 'payment_required', detail: `${PRICED}, through x402.` };
-  return {
-    code: 'payment_required',
-    detail:
-      `${PRICED}, or make a payment with POST /create-payment ` +
-      `{"project": "${slug}"} and your service key, settle it in its time, and send base64 of its signature as ` +
+  const code = 'payment_required';
+  const cause = (detail: string) =>
+    offers === '' ? ({ code, detail } as const) : withOffers({ code, detail }, offers);
+  if (price.pass !== undefined) return cause(`${PRICED}, through x402.`);
+  const asked = route === undefined ? `"project": "${slug}"` : `"project": "${slug}", "method": …, "path": …`;
+  return cause(
+    `${PRICED}, or make a payment with POST /create-payment ` +
+      `{${asked}} and your service key, settle it in its time, and send base64 of its signature as ` +
       'X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, with the ' +
       `memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`,
-  };
+  );
 }

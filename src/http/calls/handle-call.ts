@@ -2,11 +2,16 @@ import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
+import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { callRoute } from '../../gateway/prices/call-route.js';
+import { singlePrices } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { isVisibleTo } from '../../gateway/projects/visibility.js';
+import { defined } from '../../lib/defined.js';
 import type { Decision } from '../../middleware/gate/gate.js';
 import { readPayment } from '../../middleware/gate/presented-payment.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
@@ -21,16 +26,20 @@ import { refused } from '../../middleware/payment/payment-responses.js';
 import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import type { CallGates } from './call-gate.js';
+import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
+import type { ServeFree } from './serve-free.js';
 import { refuseUnfit } from './unfit-call.js';
+import { refuseUnready } from './unready-upstream.js';
 
 /** What {@link handleCall} works with. */
 export interface CallParts {
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   readonly gateway: Gateway;
   /** The prices before the projects. */
   readonly gates: CallGates;
+  /** Serves what costs nothing. */
+  readonly serveFree: ServeFree;
 }
 
 const NOT_CONFIRMED_RETRY_SECONDS = 2;
@@ -58,11 +67,17 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
       const detail = req.get(SERVICE_PAYMENT_HEADER) === undefined ? PAUSED : `${PAUSED} ${PROOF_STAYS_GOOD}`;
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
+    refuseUnready(parts.gateway, req, project);
     const key = requireCallKey(await readServiceKey(req, res, keys), project);
+    requireKeyMode(key, project.price.network, parts.networks.mode);
     const publicPath = req.baseUrl;
     const rest = requestTarget(req).slice(publicPath.length);
-    const call = newCall({ project, key, at, method: req.method, publicPath, rest });
-    await payAndServe(parts, req, res, call);
+    const { method, headers } = req;
+    const route = callRoute(project, { method, rest, headers });
+    const call = newCall({ project: route.project, route: route.route, key, at, method, publicPath, rest });
+    noteCall(req, call);
+    if (await parts.serveFree({ req, res, call, project, isFree: route.isFree })) return;
+    await payAndServe(parts, req, res, call, parts.gates(project, route));
   } catch (error) {
     if (error instanceof TollhouseError) calls.refuse({ projectId: project.id, at, reason: error.code });
     throw error;
@@ -81,11 +96,14 @@ async function findVisible({ projects, keys }: Gateway, req: Request, slug: stri
   throw new TollhouseError('project_not_found', 'There is no project with this slug.');
 }
 
-async function payAndServe(parts: CallParts, req: Request, res: Response, call: Call): Promise<void> {
-  const { gates, gateway } = parts;
-  const { calls } = gateway;
-  const gate = gates(call.project);
-  noteCall(req, call);
+async function payAndServe(
+  parts: CallParts,
+  req: Request,
+  res: Response,
+  call: Call,
+  gate: PaymentGate,
+): Promise<void> {
+  const { calls } = parts.gateway;
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   const isPaid = proof !== undefined || readPayment(req) !== undefined;
   if (isPaid) {
@@ -134,7 +152,7 @@ async function decideProof(
   if (fingerprint === undefined) return refused(true, () => undefined);
   const retry = callRetry(call, req);
   const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash };
-  const opened = await parts.facilitator.openProof(signature.value, use);
+  const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
     return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
@@ -145,9 +163,15 @@ async function decideProof(
   });
 }
 
-function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
-  const { project, key } = call;
-  const { token, amount, pass } = project.price;
+function proofUse({ splitWalletOn }: Gateway, call: Call): ProofUse {
+  const { project, route, key } = call;
+  const splitWallet = splitWalletOn(project.price.network);
+  const singles = singlePrices(project.price);
+  const prices = singles.map(({ token, amount }) => ({
+    token,
+    amount,
+    legs: demandOf(project, splitWallet, amount).legs,
+  }));
   return {
     resource: callResource(call),
     projectId: project.id,
@@ -155,7 +179,8 @@ function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
     keyId: key.id,
     wallet: key.owner,
     // Without single calls nobody can say by a transfer alone what it is to buy.
-    ...(pass === undefined ? { memo: callMemo(project, key.id) } : {}),
-    price: { token, amount, legs: demandOf(project, splitWallet).legs },
+    ...(prices.length > 0 ? { memo: callMemo(project, key.id) } : {}),
+    ...defined({ route }),
+    prices,
   };
 }

@@ -16,6 +16,7 @@ import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { EXPOSE_HEADERS, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
+import { DEFAULT_RETRIES } from '../../storage/projects/projects.js';
 
 /** A call that is passed on to its upstream, and what is made of how that ends. */
 export interface PassedCall {
@@ -110,6 +111,8 @@ function forward(
     publicPath,
     timeoutMs: upstream.timeoutMs,
     maxBodyBytes: limits.maxBodyBytes,
+    retries: upstream.retries ?? DEFAULT_RETRIES,
+    additions: () => gateway.upstreams.additions(project),
     secrets: signingSecrets(project, gateway.now()),
     requestId: requestIdOf(res),
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd } from '../../gateway/calls/call-records.js';
+import type { CallEnd, PricedHold } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
@@ -11,7 +11,6 @@ import { unchargedHeaders } from '../../middleware/passes/pass-end.js';
 import type { Passes } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
 import { CREDITED, passOn } from './pass-on.js';
@@ -79,14 +78,14 @@ export function createCallServer(
 async function serveOnCredit(
   gateway: Gateway,
   call: Call,
-  hold: CreditHold,
+  hold: PricedHold,
   { req, res }: { readonly req: Request; readonly res: Response },
 ): Promise<void> {
   const { calls } = gateway;
-  const { price } = call.project;
-  const { symbol, decimals } = price.token;
-  const amount = formatAmount(price.amount, decimals);
-  const credited = { call, hold, paidIn: price.token, requestId: requestIdOf(res) };
+  const { token } = hold;
+  const { symbol, decimals } = token;
+  const amount = formatAmount(hold.amount, decimals);
+  const credited = { call, hold, paidIn: token, requestId: requestIdOf(res) };
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
   const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
   const passing = passOn(gateway, call, {
@@ -97,7 +96,7 @@ async function serveOnCredit(
     isCallersLoss: () => true,
     async notCharged(it) {
       await endedAs(false, it);
-      return creditGiven(amount, price.token);
+      return creditGiven(amount, token);
     },
   });
   const { charged, end } = await passing.catch(async (error: unknown) => {

@@ -1,9 +1,11 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
-import type { Facilitator } from '../../facilitator/types.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import { mountAddress, requestOrigin } from '../../middleware/gate/request-url.js';
 import { catalogueOf, type Listing } from '../../middleware/terms/catalogue.js';
+import { type MoneyMode, modeOf } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import {
   type CataloguedResource,
   encodeDiscovery,
@@ -20,7 +22,7 @@ import { searchCatalogue } from './search-catalogue.js';
 
 /** What {@link DISCOVERY_OPERATIONS} work with. */
 export interface DiscoveryParts {
-  readonly facilitator: Facilitator;
+  readonly networks: Networks;
   /** What the service says of itself. */
   readonly service: () => ServiceInfo;
   /** Address under which clients reach this server. Default: from the request. */
@@ -80,8 +82,8 @@ const searchResources = defineOperation({
   faults: FAULTS,
   responses: { 200: { description: 'Those in which most of the words occur come first.', schema: searchResponse } },
   errors: ERRORS,
-  async handler({ req, query: { limit, cursor = '0', query, ...filter } }, parts: DiscoveryParts) {
-    const all = await resourcesOf(parts, req);
+  async handler({ req, query: { limit, cursor = '0', query, mode, ...filter } }, parts: DiscoveryParts) {
+    const all = await resourcesOf(parts, req, { mode, network: filter.network });
     const passing = all.filter((it) => passesFilter(it, filter));
     return encodeDiscoverySearch(pageOf(searchCatalogue(passing, query), limit, Number(cursor)));
   },
@@ -109,9 +111,9 @@ export const DISCOVERY_OPERATIONS = [discover, listResources, searchResources, g
 async function listed(
   parts: DiscoveryParts,
   req: Request,
-  { limit, offset, ...filter }: z.output<typeof listQuery>,
+  { limit, offset, mode, ...filter }: z.output<typeof listQuery>,
 ): Promise<Page<CataloguedResource>> {
-  const all = await resourcesOf(parts, req);
+  const all = await resourcesOf(parts, req, { mode, network: filter.network });
   return pageOf(
     all.filter((it) => passesFilter(it, filter)),
     limit,
@@ -124,32 +126,42 @@ function pageOf<T>(all: readonly T[], asked: number, offset: number): Page<T> {
   return { items: all.slice(offset, offset + limit), limit, offset, total: all.length };
 }
 
-async function listingsOf({ facilitator, baseUrl, listed }: DiscoveryParts, req: Request): Promise<Listing[]> {
+async function listingsOf({ networks, baseUrl, listed }: DiscoveryParts, req: Request): Promise<Listing[]> {
   const others = (await listed?.(mountAddress(req, baseUrl))) ?? [];
-  return [...catalogueOf(facilitator).listings(), ...others];
+  return [...networks.all.flatMap((it) => catalogueOf(it).listings()), ...others];
 }
 
-/** All listed routes, with the fee payer that is offered now. */
-async function resourcesOf(parts: DiscoveryParts, req: Request): Promise<CataloguedResource[]> {
-  const { facilitator } = parts;
+interface Wanted {
+  readonly mode: MoneyMode | undefined;
+  /** Who names a network means what is sold there. */
+  readonly network: string | undefined;
+}
+
+/** All listed routes, with the fee payers that are offered now, and with the terms for money or for test money. */
+async function resourcesOf(parts: DiscoveryParts, req: Request, wanted: Wanted): Promise<CataloguedResource[]> {
+  const { networks } = parts;
   const listings = await listingsOf(parts, req);
   if (listings.length === 0) return [];
-  const feePayer = await feePayerOf(facilitator);
-  return listings.map((listing) => ({
-    resource: { url: urlOf(listing, parts, req), ...listing.described },
-    terms: listing.terms.map((terms) => ({ ...terms, feePayer })),
-    paymentFlow: listing.paymentFlow,
-    updatedAt: listing.listedAt,
-    extensions: listing.extensions,
-  }));
+  const feePayers = await feePayersOf(networks);
+  const mode = wanted.mode ?? (wanted.network === undefined ? networks.mode : undefined);
+  return listings.flatMap((listing) => {
+    const terms = listing.terms.flatMap((it) => {
+      const feePayer = feePayers.get(it.network);
+      const isWanted = mode === undefined || modeOf(it.network) === mode;
+      return feePayer === undefined || !isWanted ? [] : [{ ...it, feePayer }];
+    });
+    if (terms.length === 0 && listing.terms.length > 0) return [];
+    const { described, paymentFlow, listedAt: updatedAt, extensions } = listing;
+    return [{ resource: { url: urlOf(listing, parts, req), ...described }, terms, paymentFlow, updatedAt, extensions }];
+  });
 }
 
-async function feePayerOf(facilitator: Facilitator): Promise<string> {
-  const { kinds, fault } = await facilitator.supported();
-  const kind = kinds.find(({ network }) => network === facilitator.network);
-  if (kind !== undefined) return kind.feePayer;
+async function feePayersOf({ all, joined }: Networks): Promise<ReadonlyMap<NetworkId, string>> {
+  const { kinds, fault } = await joined.supported();
+  if (kinds.length > 0) return new Map(kinds.map(({ network, feePayer }) => [network, feePayer]));
   if (fault !== undefined) throw fault;
-  const detail = `Payments on ${facilitator.network} cannot be taken at the moment, so nothing is offered.`;
+  const served = all.map(({ network }) => network).join(' and ');
+  const detail = `Payments on ${served} cannot be taken at the moment, so nothing is offered.`;
   throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { discoveryResponse } from '../../protocol/wire/schemas.js';
+import { moneyMode } from '../framework/fields.js';
 import { serviceResponse } from '../framework/service-info.js';
 
 const text = (max: number) => z.string('must be a text').max(max, `must have at most ${max} characters`).optional();
@@ -15,6 +16,7 @@ const filters = {
   payTo: text(64).describe('Wallet that receives.'),
   scheme: text(32).describe('Payment scheme, `exact`.'),
   network: text(64).describe('Network in CAIP-2, or by its id.'),
+  mode: moneyMode,
   extensions: text(64).describe('Name of a protocol extension that the resource carries.'),
   limit,
 };

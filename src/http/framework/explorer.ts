@@ -14,7 +14,7 @@ const CLUSTER_QUERIES: Readonly<Record<NetworkId, string>> = {
 
 /** What an explorer's address depends on. */
 export interface ExplorerOptions {
-  readonly facilitator: { readonly network: NetworkId };
+  readonly network: NetworkId;
   readonly baseUrl?: string | undefined;
   readonly explorerUrl?: string | undefined;
 }
@@ -23,9 +23,9 @@ export interface ExplorerOptions {
  * Address before `/tx/<signature>`. The contract's form has no room for the cluster, so links to other clusters than
  * mainnet lead over `/explorer` of this server.
  */
-export function explorerOf({ facilitator, baseUrl, explorerUrl }: ExplorerOptions, req: Request): string {
+export function explorerOf({ network, baseUrl, explorerUrl }: ExplorerOptions, req: Request): string {
   if (explorerUrl !== undefined) return trimEnd(explorerUrl, '/');
-  return facilitator.network === 'solana' ? EXPLORER : `${mountAddress(req, baseUrl)}/explorer`;
+  return network === 'solana' ? EXPLORER : `${mountAddress(req, baseUrl)}/explorer`;
 }
 
 /** Where the explorer shows a transaction, told which cluster it is on. */

@@ -23,3 +23,19 @@ export const unixSeconds = z.int().describe('Seconds since 1970.');
 
 /** A cluster's name. */
 export const networkId = z.enum(NETWORK_IDS);
+
+/** The network that a caller names; whether it is served is for the networks to say. */
+export const networkName = z
+  .string('must be a network id')
+  .max(64, 'must be at most 64 characters')
+  .optional()
+  .describe('By its id, or in CAIP-2. Default: the first that is served here.');
+
+/** Query of what is asked about one network. */
+export const networkQuery = z.object({ network: networkName });
+
+/** Query of what keeps test money and live money apart. */
+export const moneyMode = z
+  .enum(['live', 'test'], 'must be "live" or "test"')
+  .optional()
+  .describe('What is sold for money, or for test money. Default: `live` where mainnet is served here.');

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Facilitator } from '../../facilitator/types.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import { groupBy } from '../../lib/group-by.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { VERSION } from '../../lib/version.js';
@@ -12,7 +12,7 @@ import { type OpenApiDocument, openApiDocument, openApiPath } from './openapi.js
 
 /** What {@link serviceDocument} describes. */
 export interface ServiceDocumentParts {
-  readonly facilitator: Facilitator;
+  readonly networks: Networks;
   /** What is mounted, in its order; asked for once, when the document is. */
   readonly operations: () => readonly OperationDescription[];
   /** Address under which clients reach this server. Default: from the request. */
@@ -23,10 +23,13 @@ export interface ServiceDocumentParts {
  * Makes the OpenAPI document of the service for the server that a request was sent to: the operations, and the gated routes
  * on this facilitator that were given `discovery`.
  */
-export function serviceDocument({ facilitator, operations, baseUrl }: ServiceDocumentParts) {
+export function serviceDocument({ networks, operations, baseUrl }: ServiceDocumentParts) {
   const fixed = openApiDocument(SERVICE_NAME, VERSION, operations());
   return (req: Request): OpenApiDocument => {
-    const gated = gatedPaths(catalogueOf(facilitator).listings(), requestOrigin(req, baseUrl));
+    const gated = gatedPaths(
+      networks.all.flatMap((it) => catalogueOf(it).listings()),
+      requestOrigin(req, baseUrl),
+    );
     return { ...fixed, servers: [{ url: mountAddress(req, baseUrl) }], paths: { ...gated, ...fixed.paths } };
   };
 }

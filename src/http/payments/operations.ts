@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
@@ -64,7 +65,11 @@ const createPayment = defineOperation({
     'invalid_split',
     'project_not_found',
     'project_paused',
+    'project_upstream_down',
     'project_suspended',
+    'route_not_found',
+    'route_denied',
+    'ambiguous_path',
     'unauthenticated',
     'invalid_service_key',
     'service_key_expired',
@@ -76,15 +81,19 @@ const createPayment = defineOperation({
     'spending_limit_reached',
     'payment_backend_unavailable',
   ],
-  async handler({ req, res, body: given }, { facilitator, gateway, baseUrl }: PaymentsParts) {
+  async handler({ req, res, body: given }, { networks, gateway, baseUrl }: PaymentsParts) {
     const { network, expires_in: expiresInSeconds, ...asked } = readCreate(given);
-    if (network !== undefined && network !== facilitator.network) {
-      const detail = `network "${network}" is not served here; this facilitator is on "${facilitator.network}"`;
-      throw new TollhouseError('invalid_request', detail, { param: 'network' });
-    }
+    const named = networks.named(network);
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
     const isCall = 'project' in asked;
     const priced = isCall ? await sellerParts(gateway ?? NO_PROJECTS, asked, key) : { ...asked, seller: {} };
+    const sold = 'network' in priced ? priced.network : undefined;
+    const facilitator = sold === undefined ? named : networks.named(sold);
+    if (network !== undefined && facilitator !== named) {
+      const detail = `network must be left out, or that of the project: ${facilitator.network}`;
+      throw new TollhouseError('invalid_request', detail, { param: 'network' });
+    }
+    if (key !== undefined) requireKeyMode(key, facilitator.network, networks.mode);
     const seller = key === undefined ? priced.seller : { ...priced.seller, keyId: key.id };
     const accept = async (request: PaymentRequestRecord) => {
       if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, request);
@@ -104,8 +113,8 @@ const getPayment = defineOperation({
   noStore: true,
   responses: { 200: { description: 'The payment and its state.', schema: paymentResponse } },
   errors: ['payment_not_found', 'payment_backend_unavailable'],
-  async handler({ params }, { facilitator }: PaymentsParts) {
-    const state = await facilitator.paymentRequest(params.id);
+  async handler({ params }, { networks }: PaymentsParts) {
+    const state = await networks.find((it) => it.paymentRequest(params.id));
     if (state === undefined) throw notFound();
     return paymentStateView(state);
   },
@@ -148,6 +157,7 @@ const prepareTransaction = defineOperation({
     'payment_not_found',
     'project_not_found',
     'project_paused',
+    'project_upstream_down',
     'project_suspended',
     'service_key_suspended',
     'wallet_suspended',
@@ -156,11 +166,11 @@ const prepareTransaction = defineOperation({
     'payment_in_progress',
     'payment_backend_unavailable',
   ],
-  async handler({ req, params: { id }, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
+  async handler({ req, params: { id }, body }, { networks, gateway, baseUrl }: PaymentsParts) {
     const isWallet = 'account' in body;
     const [payer, feePayer] = isWallet ? ([body.account, 'payer'] as const) : ([body.payer, 'facilitator'] as const);
     const askSeller = gateway && createAskSeller(gateway);
-    const created = await facilitator.preparePayment(id, payer, feePayer, askSeller);
+    const created = await networks.find((it) => it.preparePayment(id, payer, feePayer, askSeller));
     if (created === undefined) throw notFound();
     const view = createdPaymentView(created, mountAddress(req, baseUrl));
     if (!isWallet) return view;

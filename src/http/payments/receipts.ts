@@ -4,6 +4,7 @@ import type { ChainLookup, PaymentRequestState } from '../../facilitator/request
 import { receiptPage } from '../../pages/service/receipt-page.js';
 import { isSignature } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { explorerOf } from '../framework/explorer.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { defineOperation } from '../framework/operation.js';
@@ -11,6 +12,7 @@ import type { ShellFor } from '../framework/service-pages.js';
 import { receiptResponse } from './receipt-schemas.js';
 import { PAYMENTS_PATHS } from './schemas.js';
 import type { SettlementParts } from './settlement.js';
+import { lookUpOn } from './verify.js';
 import { symbolOf } from './views.js';
 
 /** What {@link getReceipt} works with. */
@@ -45,13 +47,12 @@ export const getReceipt = defineOperation({
 });
 
 async function ofTransaction(signature: string, parts: ReceiptParts, req: Request): Promise<Receipt> {
-  const { facilitator } = parts;
-  const found = await facilitator.lookUp(signature);
+  const { found, on: facilitator } = await lookUpOn(parts.networks, signature, undefined);
   if (found.status === 'not_found') throw notFound();
   const { status } = found;
   const paid = found.received.filter(({ from }) => from !== undefined);
   return {
-    ...landed(signature, parts, req, found),
+    ...landed(signature, { ...parts, network: facilitator.network }, req, found),
     status: status === 'pending' || status === 'failed' ? status : 'settled',
     ...{ payment_id: null, memo: null, reason: null },
     lines: paid.map(({ to, from = null, asset, amount, decimals }) => ({
@@ -62,14 +63,13 @@ async function ofTransaction(signature: string, parts: ReceiptParts, req: Reques
 }
 
 async function ofRequest(id: string, parts: ReceiptParts, req: Request): Promise<Receipt> {
-  const { facilitator } = parts;
-  const state = await facilitator.paymentRequest(id);
+  const state = await parts.networks.find((it) => it.paymentRequest(id));
   if (state === undefined) throw notFound();
   const { request, status, signature, reason, receipt } = state;
   const { token, legs, memo, payer } = request;
   const from = receipt?.payer ?? payer ?? null;
   return {
-    ...landed(signature, parts, req, await lookUp(state, parts)),
+    ...landed(signature, { ...parts, network: request.network }, req, await lookUp(state, parts)),
     ...{ status, payment_id: id, memo: memo ?? null, reason: reason ?? null },
     lines: legs.map((leg) => ({
       ...{ to: leg.recipient, from, token: token.symbol },
@@ -80,16 +80,24 @@ async function ofRequest(id: string, parts: ReceiptParts, req: Request): Promise
 
 /** What else the chain knows of a request that is paid. In an outage the receipt goes without. */
 async function lookUp(
-  { status, signature }: PaymentRequestState,
-  { facilitator }: ReceiptParts,
+  { status, signature, request }: PaymentRequestState,
+  { networks }: ReceiptParts,
 ): Promise<Partial<ChainLookup>> {
   if (status !== 'settled' || signature === undefined) return {};
-  return facilitator.lookUp(signature).catch(() => ({}));
+  return networks
+    .named(request.network)
+    .lookUp(signature)
+    .catch(() => ({}));
 }
 
-function landed(signature: string | undefined, parts: ReceiptParts, req: Request, { at, slot }: Partial<ChainLookup>) {
+function landed(
+  signature: string | undefined,
+  parts: ReceiptParts & { readonly network: NetworkId },
+  req: Request,
+  { at, slot }: Partial<ChainLookup>,
+) {
   return {
-    network: parts.facilitator.network,
+    network: parts.network,
     tx_signature: signature ?? null,
     explorer_url: signature === undefined ? null : `${explorerOf(parts, req)}/tx/${signature}`,
     paid_at: at === undefined ? null : new Date(at).toISOString(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAddress } from '../../protocol/address.js';
 import { amountFault } from '../../protocol/money/money.js';
 import { supportedResponse } from '../../protocol/wire/schemas.js';
-import { address, countSchema, networkId, signature, unixSeconds } from '../framework/fields.js';
+import { address, countSchema, networkId, networkName, signature, unixSeconds } from '../framework/fields.js';
 
 /** Where payments are, made and settled. */
 export const PAYMENTS_PATHS = {
@@ -48,11 +48,7 @@ export const createPaymentBody = z.strictObject(
     payer: wallet
       .optional()
       .describe('Wallet that will pay, if it is known: then the answer holds a transaction to sign.'),
-    network: z
-      .string('must be a network id')
-      .max(64, 'must be at most 64 characters')
-      .optional()
-      .describe('Default: the network that is served here.'),
+    network: networkName,
     memo: z
       .string('must be a text')
       .max(256, 'must be at most 256 characters')
@@ -81,8 +77,21 @@ export const createPaymentBody = z.strictObject(
 /** Body of `POST /create-payment` for a call of a project, which says itself what it costs, in what, and who is paid. */
 export const projectPaymentBody = createPaymentBody.extend({
   project: createPaymentBody.shape.project.unwrap(),
-  amount: amount.optional().describe('Default, and the only one that is taken: the price of the project.'),
-  token: createPaymentBody.shape.token.optional().describe("Default, and the only one that is taken: the price's."),
+  method: z
+    .string('must be a method')
+    .regex(/^[A-Z][A-Z-]{0,19}$/, 'must be a method in capitals, such as GET')
+    .optional()
+    .describe('Of the call that it shall pay for; with `path`. Default `GET`.'),
+  path: z
+    .string('must be a path')
+    .max(2_048, 'must have at most 2,048 characters')
+    .regex(/^(?:[/?]|$)[!-~]*$/, 'must be empty, or begin with "/", as it is sent: other characters as %XX')
+    .optional()
+    .describe(
+      "Of the call that it shall pay for, below `/v1/<slug>`: where a route has a price of its own. Default: one at the project's own price.",
+    ),
+  amount: amount.optional().describe('Default, and the only one that is taken: the price of the call.'),
+  token: createPaymentBody.shape.token.optional().describe('One that the call is sold in. Default: the first of them.'),
   recipient: wallet.optional().describe("Wallet that receives, one of the project's. Default: the first of them."),
 });
 
@@ -143,6 +152,7 @@ export const verifyBody = z.object({
     .min(1, 'must not be empty')
     .max(128, 'must be at most 128 characters')
     .describe('Base58.'),
+  network: networkName.describe('Where it is looked for. Default: on each that is served here.'),
   expected: expected
     .optional()
     .describe(
@@ -255,6 +265,7 @@ export const verifiedResponse = z.object({
   to: address.nullable(),
   received: z.array(arrived).describe('What each wallet holds more after the transaction, network fees apart.'),
   transfers: z.array(transfer).describe('What the instructions moved; some of it may have gone back.'),
+  network: networkId.nullable().describe('Where it was found.'),
 });
 
 /** Networks in the response of `GET /supported`. */

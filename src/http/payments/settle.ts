@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { AskSeller, RequestSettlement } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
@@ -8,6 +9,7 @@ import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
 import { delivered } from '../../middleware/response/response-end.js';
 import { encodeSettlement, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';
 import { REASONS } from '../../protocol/reasons.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { decodeBase64 } from '../../protocol/wire/json.js';
 import { readInput } from '../framework/read-input.js';
 import { settleBody } from './schemas.js';
@@ -25,24 +27,27 @@ export function isContractSettle(body: unknown): boolean {
 
 /** What {@link settleContract} works with. */
 export interface ContractSettlement {
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   /** Whether the seller still takes money. Default: nobody is asked. */
   readonly askSeller: AskSeller | undefined;
-  /** Address of a block explorer, without `/tx/…`. */
-  readonly explorerUrl: string;
+  /** Address of a block explorer for a network, without `/tx/…`. */
+  readonly explorerOn: (network: NetworkId) => string;
 }
 
 /** `POST /settle` in the contract's shape. */
 export async function settleContract(
-  { facilitator, askSeller, explorerUrl }: ContractSettlement,
+  { networks, askSeller, explorerOn }: ContractSettlement,
   body: unknown,
   res: Response,
 ): Promise<void> {
   const { payment_id: id, signed_transaction: text } = readInput(settleBody, body, FAULTS);
   const bytes = decodeBase64(text);
   if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
-  const settlement = await facilitator.settleRequest(id, bytes.value, askSeller);
-  sendOutcome(res, settlement, explorerUrl);
+  const settlement = await networks.find(async (it) => {
+    const ended = await it.settleRequest(id, bytes.value, askSeller);
+    return ended.status === 'not_found' ? undefined : ended;
+  });
+  sendOutcome(res, settlement ?? { status: 'not_found' }, explorerOn);
 }
 
 /** `POST /settle` in x402's shape, which is answered 200 whether the payment was settled or refused (protocol/README.md, "Facilitator API"). */
@@ -81,10 +86,10 @@ const PENDING = {
     'Another transaction for this payment was sent and its outcome is not known yet; this one was not sent. Ask again in a moment.',
 } as const;
 
-function sendOutcome(res: Response, settlement: RequestSettlement, explorerUrl: string): void {
+function sendOutcome(res: Response, settlement: RequestSettlement, explorerOn: ContractSettlement['explorerOn']): void {
   switch (settlement.status) {
     case 'settled':
-      return void res.json(settledView(settlement, explorerUrl));
+      return void res.json(settledView(settlement, explorerOn(settlement.receipt.network)));
     case 'not_found':
       return sendProblem(res, 'payment_not_found', 'There is no payment with this payment_id.');
     case 'expired':

@@ -2,12 +2,14 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { AskSeller } from '../../facilitator/requests/payment-request-types.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { createAskSeller } from '../../gateway/projects/seller.js';
 import { countElsewhere } from '../../middleware/rate-limit/known-callers.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeSupported } from '../../protocol/codecs/facilitator-codec.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { facilitatorBody, settleResponse, verifyResponse } from '../../protocol/wire/schemas.js';
 import { explorerLink, explorerOf } from '../framework/explorer.js';
 import { defineOperation } from '../framework/operation.js';
@@ -25,7 +27,7 @@ import { networksView } from './views.js';
 
 /** What settling and verifying work with. */
 export interface SettlementParts {
-  readonly facilitator: EmbeddedFacilitator;
+  readonly networks: Networks<EmbeddedFacilitator>;
   /** Knows the projects that payments are for. Default: there are none. */
   readonly gateway?: Gateway | undefined;
   /** Address under which clients reach this server. Default: from the request. */
@@ -47,9 +49,9 @@ export const getSupported = defineOperation({
   description: "The contract's networks and, beside them, x402's kinds, extensions and signers.",
   responses: { 200: { description: 'What can be settled now.', schema: supportedNetworksResponse } },
   errors: ['payment_backend_unavailable'],
-  handler: async (_request, { facilitator }: SettlementParts) => ({
-    ...encodeSupported(await facilitator.supported()),
-    networks: networksView(facilitator),
+  handler: async (_request, { networks: { all, joined } }: SettlementParts) => ({
+    ...encodeSupported(await joined.supported()),
+    networks: Object.assign({}, ...all.map(networksView)),
   }),
 });
 
@@ -76,6 +78,7 @@ export const settleOperation = defineOperation({
     'payment_not_found',
     'project_not_found',
     'project_paused',
+    'project_upstream_down',
     'project_suspended',
     'service_key_suspended',
     'wallet_suspended',
@@ -88,11 +91,15 @@ export const settleOperation = defineOperation({
     'too_many_payments',
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
-    const { facilitator, gateway } = parts;
+    const { networks, gateway } = parts;
     const askSeller = gateway && countedByKey(createAskSeller(gateway), res);
-    const contract = { facilitator, askSeller, explorerUrl: explorerOf(parts, req) };
+    const contract = {
+      networks,
+      askSeller,
+      explorerOn: (network: NetworkId) => explorerOf({ ...parts, network }, req),
+    };
     if (isContractSettle(body)) await settleContract(contract, body, res);
-    else await settleX402(facilitator, req, res);
+    else await settleX402(networks.joined, req, res);
   },
 });
 
@@ -113,8 +120,8 @@ export const verifyOperation = defineOperation({
     'fee_limit_reached',
     'too_many_payments',
   ],
-  handler: async ({ res, body }, { facilitator }: SettlementParts) =>
-    isContractVerify(body) ? verifyContract(facilitator, body, res) : verifyX402(facilitator, body, res),
+  handler: async ({ res, body }, { networks }: SettlementParts) =>
+    isContractVerify(body) ? verifyContract(networks, body, res) : verifyX402(networks.joined, body, res),
 });
 
 /** Leads on to a block explorer. */
@@ -126,8 +133,10 @@ export const explore = defineOperation({
   summary: 'On to a block explorer, which is told the cluster',
   responses: { 302: { description: 'Where the transaction is shown.' } },
   errors: ['invalid_signature'],
-  async handler({ res, params: { signature } }, { facilitator: { network } }: SettlementParts) {
+  async handler({ res, params: { signature } }, { networks: { all, first } }: SettlementParts) {
     if (!isSignature(signature)) throw new TollhouseError('invalid_signature', 'This is not a transaction signature.');
+    // Links to mainnet lead to the explorer itself.
+    const { network } = all.find((it) => it.network !== 'solana') ?? first;
     res.redirect(explorerLink(network, signature));
   },
 });

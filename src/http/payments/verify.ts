@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import { readMintName } from '../../access/mint.js';
 import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
+import type { ChainLookup } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { meantField } from '../../lib/unknown-fields.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
@@ -18,7 +20,11 @@ export function isContractVerify(body: unknown): boolean {
 }
 
 /** `POST /verify` in the contract's shape: any signature on the chain. */
-export async function verifyContract(facilitator: EmbeddedFacilitator, asked: unknown, res: Response): Promise<object> {
+export async function verifyContract(
+  networks: Networks<EmbeddedFacilitator>,
+  asked: unknown,
+  res: Response,
+): Promise<object> {
   const body = readVerifyBody(asked);
   if (!isSignature(body.tx_signature)) {
     throw new TollhouseError('invalid_signature', 'tx_signature must be the base58 text of 64 bytes', {
@@ -26,15 +32,38 @@ export async function verifyContract(facilitator: EmbeddedFacilitator, asked: un
     });
   }
   const token = body.expected?.token;
-  const named = token === undefined ? undefined : readMintName(token, facilitator.tokens);
+  const among = body.network === undefined ? networks.joined.tokens : networks.named(body.network).tokens;
+  const named = token === undefined ? undefined : readMintName(token, among);
   if (named?.ok === false) {
     throw new TollhouseError('invalid_request', `expected.token must be ${named.detail}`, { param: 'expected.token' });
   }
-  const found = await facilitator.lookUp(body.tx_signature);
+  const { found, on } = await lookUpOn(networks, body.tx_signature, body.network);
   res.setHeader('Cache-Control', 'no-store');
   // Of a transaction on its way there is more to tell later.
   leaveOpen(res);
-  return lookupView(found, body.expected, facilitator.tokens);
+  const network = found.status === 'not_found' ? null : on.network;
+  return { ...lookupView(found, body.expected, on.tokens), network };
+}
+
+/**
+ * Looks a signature up on the network that is named, or on each. A chain that does not answer matters where the others know nothing
+ * of it.
+ * @throws TollhouseError `chain_unavailable`, or `invalid_request` for a network that is not served
+ */
+export async function lookUpOn(
+  networks: Networks<EmbeddedFacilitator>,
+  signature: string,
+  network: string | undefined,
+): Promise<{ readonly found: ChainLookup; readonly on: EmbeddedFacilitator }> {
+  const asked = network === undefined ? networks.all : [networks.named(network)];
+  const looks = await Promise.allSettled(asked.map(async (on) => ({ found: await on.lookUp(signature), on })));
+  const known = looks.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+  const there = known.find(({ found }) => found.status !== 'not_found');
+  const failed = looks.find((it) => it.status === 'rejected');
+  if (there === undefined && failed !== undefined) throw failed.reason;
+  const answer = there ?? known[0];
+  if (answer === undefined) throw new Error('unreachable: one network is asked');
+  return answer;
 }
 
 /** `POST /verify` in x402's shape, which is answered 200 whether the payment is good or not (protocol/README.md, "Facilitator API"). */

@@ -128,7 +128,7 @@ export function lookupView(
   found: ChainLookup,
   expected: ExpectedTransfer | undefined,
   tokens: readonly Token[],
-): ResponseBody<typeof verifiedResponse> {
+): Omit<ResponseBody<typeof verifiedResponse>, 'network'> {
   const { status, received, transfers } = found;
   const [shown] = received.filter((it) => isExpected(it, found, expected, tokens)).sort(paidFirst);
   const final = status === 'confirmed' || status === 'finalized';

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Payouts } from '../../gateway/payouts/payouts.js';
-import type { NetworkId } from '../../protocol/types.js';
 import { type AuditEntry, actorOf, newAuditEntry } from '../../storage/audit/audit-log.js';
 import type { PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-store.js';
 import type { ApiCaller } from '../framework/api-caller.js';
@@ -27,8 +26,6 @@ export interface PayoutsOperationsParts {
   readonly now: () => number;
   /** Rejects with `project_not_found` unless a wallet owns a project. */
   readonly ownedProject: (id: string, wallet: string) => Promise<unknown>;
-  /** On which network it is paid; for links. */
-  readonly facilitator: { readonly network: NetworkId };
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
@@ -108,8 +105,8 @@ export const PAYOUTS_OPERATIONS = [listPayouts, listOwed, requestPayouts];
 
 /** The payouts as they are shown, each with its token. */
 function viewsOf(parts: PayoutsOperationsParts, records: readonly PayoutRecord[], req: Request) {
-  const explorer = explorerOf(parts, req);
-  return Promise.all(records.map(async (it) => payoutView(it, await parts.payouts.token(it.mint), explorer)));
+  const explorer = ({ network }: PayoutRecord) => explorerOf({ ...parts, network }, req);
+  return Promise.all(records.map(async (it) => payoutView(it, await parts.payouts.token(it.mint), explorer(it))));
 }
 
 async function owedBy({ payouts }: PayoutsOperationsParts, projectId: string) {

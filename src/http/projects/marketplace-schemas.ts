@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isAddress } from '../../protocol/address.js';
-import { address, countSchema } from '../framework/fields.js';
+import { address, countSchema, moneyMode } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
-import { priceResponse, projectIdText } from './schemas.js';
+import { priceResponse } from './price-schemas.js';
+import { projectIdText } from './schemas.js';
 
 /** Where the marketplace is. */
 export const MARKETPLACE_PATHS = { all: `${API}/marketplace`, one: `${API}/marketplace/:slug` } as const;
@@ -25,6 +26,7 @@ export const marketQuery = z.object({
     .regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'must be a decimal amount such as "0.05"')
     .optional()
     .describe("In whole tokens, each price in its own: name the `token` unless you mean any token's number."),
+  mode: moneyMode,
   sort: z
     .enum(['calls', 'price', 'new'], 'must be "calls", "price" or "new"')
     .default(DEFAULT_SORT)

@@ -3,7 +3,8 @@ import type { ProjectExample, ProjectRecord } from '../../storage/projects/proje
 import type { ResponseBody } from '../framework/fields.js';
 import { curlText } from './curl-text.js';
 import type { marketItemResponse } from './marketplace-schemas.js';
-import { callUrl, priceView } from './views.js';
+import { priceView } from './price-views.js';
+import { callUrl } from './views.js';
 
 /** The general form of a call. */
 const DEFAULT_EXAMPLE: ProjectExample = { method: 'POST', path: '', body: {} };

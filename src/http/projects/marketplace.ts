@@ -38,7 +38,7 @@ const searchMarketplace = defineOperation({
   responses: { 200: { description: 'One page of them.', schema: marketResponse, mediaType: 'text/html' } },
   errors: ['validation_failed', 'store_unavailable'],
   async handler({ req, query }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
-    const { q, tag, token, max_price: maxPrice, sort, limit, cursor } = query;
+    const { q, tag, token, max_price: maxPrice, mode, sort, limit, cursor } = query;
     const place = readCursor(cursor, marketCursors[sort]);
     const { items, since } = await marketplace.search({
       sort,
@@ -46,6 +46,7 @@ const searchMarketplace = defineOperation({
       ...(q === undefined ? {} : { text: q }),
       ...(tag === undefined || tag === '' ? {} : { tag }),
       ...(token === undefined ? {} : { token }),
+      ...(mode === undefined ? {} : { mode }),
       ...(maxPrice === undefined ? {} : { maxPrice: priceKey(maxPrice) }),
       ...(place === undefined ? {} : { after: { rank: place[1], id: place[2] }, since: place[3] }),
     });

@@ -23,6 +23,7 @@ import {
   projectsQuery,
   projectsResponse,
 } from './schemas.js';
+import { withPlainNames } from './upstream-views.js';
 import { bodyFrom, draftFrom, projectItemView, projectView } from './views.js';
 
 /** What {@link PROJECTS_OPERATIONS} work with. */
@@ -68,6 +69,7 @@ const createProject = defineOperation({
     'validation_failed',
     'slug_taken',
     'quota_reached',
+    'secrets_key_missing',
     'chain_unavailable',
     'payment_backend_unavailable',
   ],
@@ -133,9 +135,17 @@ const updateProject = defineOperation({
   admit: requireKeyOf,
   body: projectPatchBody,
   responses: PROJECT,
-  errors: [...CHANGE_ERRORS, 'validation_failed', 'quota_reached', 'chain_unavailable', 'payment_backend_unavailable'],
+  errors: [
+    ...CHANGE_ERRORS,
+    'validation_failed',
+    'quota_reached',
+    'secrets_key_missing',
+    'secrets_key_unknown',
+    'chain_unavailable',
+    'payment_backend_unavailable',
+  ],
   handler: async (asked, parts: ProjectsOperationsParts) =>
-    shown(asked, await parts.projects.update(refOf(asked), editOf(asked.body)), parts),
+    shown(asked, await parts.projects.update(refOf(asked), editOf(withPlainNames(asked.body))), parts),
 });
 
 const pauseProject = defineOperation({

@@ -2,9 +2,13 @@ import { z } from 'zod';
 import { MAX_ALLOWED } from '../../gateway/projects/visibility.js';
 import { MAX_SHARES } from '../../protocol/money/split.js';
 import { jsonFault } from '../../protocol/wire/json.js';
-import { address, countSchema, networkId } from '../framework/fields.js';
+import { address, countSchema } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
+import { filledText, wholeNumber } from './field-kinds.js';
+import { priceResponse, pricing } from './price-schemas.js';
+import { freeCalls, freeCallsResponse, routeResponse, routes } from './route-schemas.js';
+import { upstreamBody, upstreamResponse } from './upstream-schemas.js';
 
 /** Where projects are. */
 export const PROJECTS_PATHS = {
@@ -20,99 +24,25 @@ const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
 const EXAMPLE_PATH = /^(?:\/[\w\-.~%/:@+,=]*(?:\?[\w\-.~%/:@+,=&?]*)?)?$/;
 const VISIBILITIES = ['listed', 'unlisted', 'private'] as const;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const MAX_CHARGED = 20;
-const MAX_OFFERS = 10;
-const MAX_USES = 1_000_000_000;
 const MAX_TAGS = 5;
 const MAX_METADATA_BYTES = 2_048;
 const MAX_EXAMPLE_BYTES = 8_192;
 const MAX_DOCUMENT_BYTES = 65_536;
-const MAX_TIMEOUT_MS = 120_000;
 const MAX_PER_SECOND = 10_000;
 const MAX_CONCURRENT = 1_000;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-const text = (max: number) =>
-  z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);
 const line = (max: number) =>
-  text(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
-/** Not `toLocaleString`, whose first call loads the tables of all languages. */
-const grouped = (value: number): string =>
-  value < 1_000 ? String(value) : `${grouped(Math.floor(value / 1_000))},${String(value % 1_000).padStart(3, '0')}`;
-const wholeNumber = (what: string, min: number, max: number) => {
-  const range = `must be ${what}, ${grouped(min)} to ${grouped(max)}`;
-  return z.int(range).min(min, range).max(max, range);
-};
+  filledText(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
 const isShort = (max: number) => (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= max;
 /** What follows writes the value as JSON, which it must be fit for. */
 const FIT = { error: 'is nested too deeply, has too many values or a key __proto__', abort: true };
 const isFit = (value: unknown) => jsonFault(value) === undefined;
 const object = z.record(z.string(), z.unknown(), 'must be an object').refine(isFit, FIT);
 
-const upstream = z.strictObject(
-  {
-    url: text(2_048).describe('https only; path and query of each call are appended to it.'),
-    timeout_ms: wholeNumber('a number of milliseconds', 100, MAX_TIMEOUT_MS).optional().describe('Default 30,000.'),
-  },
-  'must be {url, timeout_ms?}',
-);
-
-const chargedStatus = z.union(
-  [z.literal(['4xx', '5xx']), z.int().min(400).max(599)],
-  'must be "4xx", "5xx" or a status from 400 to 599',
-);
-
-const amount = z.union([z.string().min(1).max(64), z.number()], 'must be a decimal text such as "0.01"');
-const token = text(64).describe('Symbol such as `USDC`, or a mint.');
-
-const offer = z.strictObject(
-  {
-    amount: amount.describe('In whole tokens; never rounded.'),
-    token,
-    pass: z
-      .strictObject(
-        {
-          uses: wholeNumber('a number of calls', 1, MAX_USES)
-            .optional()
-            .describe('The paid call is the first of them.'),
-          for: text(16).optional().describe('From the payment on: `15m`, `24h`, `30d`. Default: until it is used up.'),
-          credit: z.boolean('must be true or false').optional().describe('What is paid is a balance; with `cost`.'),
-          cost: amount.optional().describe('Of credit: what a call takes, in whole tokens; never rounded.'),
-          group: text(64)
-            .optional()
-            .describe('Covers all that you sell at this address under this name. Default: the calls of this project.'),
-        },
-        'must be {uses?, for?, credit?, cost?, group?}',
-      )
-      .describe('What a payment buys: `uses`, `for`, both, or `credit` with `cost`.'),
-  },
-  'must be {amount, token, pass}',
-);
-
-const pricing = z.strictObject(
-  {
-    amount: amount
-      .optional()
-      .describe('In whole tokens, for each call; never rounded. With `token`; left out, only `offers` are sold.'),
-    token: token.optional(),
-    offers: z
-      .array(offer, 'must be a list of {amount, token, pass}')
-      .max(MAX_OFFERS, `must have at most ${MAX_OFFERS} offers`)
-      .optional()
-      .describe('Prices for more than one call, in your order, through x402. They come after the price of one call.'),
-    network: text(64).optional().describe('Default, and the only one: the network that is served here.'),
-    charge_on: z
-      .array(chargedStatus, 'must be a list of statuses')
-      .max(MAX_CHARGED, `must name at most ${MAX_CHARGED} statuses`)
-      .optional()
-      .describe('Statuses that are charged beside 2xx and 3xx. A call with any other gives what was paid as credit.'),
-  },
-  'must be {amount, token, network?, charge_on?, offers?}',
-);
-
 const wantedShare = z.strictObject(
   {
-    recipient: text(64).describe('Wallet that receives.'),
+    recipient: filledText(64).describe('Wallet that receives.'),
     bps: wholeNumber('a whole number of basis points', 1, 10_000).describe('All shares sum to 10,000.'),
     label: line(64).optional(),
   },
@@ -158,10 +88,10 @@ export const projectBody = z.strictObject(
       .regex(SLUG, 'must be 3 to 40 letters a–z, digits and "-", with neither first nor last a "-"')
       .describe('Name in `/v1/<slug>`; it cannot be changed.'),
     name: line(80),
-    description: text(1_000)
+    description: filledText(1_000)
       .refine((it) => !it.includes('\0'), 'must be a text')
       .optional(),
-    upstream,
+    upstream: upstreamBody,
     pricing,
     split: z
       .array(wantedShare, 'must be a list of {recipient, bps, label?}')
@@ -177,13 +107,13 @@ export const projectBody = z.strictObject(
           '`allowed`; for everybody else it is not there.',
       ),
     allowed: z
-      .array(text(64), 'must be a list of wallets and ids of service keys')
+      .array(filledText(64), 'must be a list of wallets and ids of service keys')
       .max(MAX_ALLOWED, `must have at most ${MAX_ALLOWED} entries`)
       .optional()
       .describe('Wallets, all of whose keys, and ids of service keys that may call it while it is private.'),
     tags: z.array(tag, 'must be a list of texts').max(MAX_TAGS, `must have at most ${MAX_TAGS} tags`).optional(),
     metadata: z
-      .record(text(64), z.string().max(500), 'must be an object of texts')
+      .record(filledText(64), z.string().max(500), 'must be an object of texts')
       .refine(isShort(MAX_METADATA_BYTES), `must have at most ${MAX_METADATA_BYTES} bytes as JSON`)
       .optional()
       .describe('Whatever you want to find again; never interpreted.'),
@@ -192,6 +122,8 @@ export const projectBody = z.strictObject(
       .refine(isShort(MAX_DOCUMENT_BYTES), `must have at most ${MAX_DOCUMENT_BYTES} bytes as JSON`)
       .optional()
       .describe('Your own OpenAPI document, shown in the marketplace as it is.'),
+    routes: routes.optional(),
+    free_calls: freeCalls.optional(),
   },
   'must be a JSON object',
 );
@@ -210,40 +142,6 @@ export type ProjectBody = z.output<typeof projectBody>;
 
 /** Body of `PATCH /api/v1/projects/:id`: any part of {@link projectBody}; null takes away. */
 export const projectPatchBody = object;
-
-const moneyResponse = {
-  amount: z.string().describe('In whole tokens, decimal.'),
-  amount_atomic: z.string().describe("In the token's smallest unit."),
-  token: z.string().describe('Symbol; the mint of an unknown token.'),
-  mint: address,
-  decimals: countSchema,
-  token_program: address,
-};
-
-const passResponse = z.object({
-  uses: countSchema.nullable().describe('How many calls, the paid one among them.'),
-  for: z.string().nullable().describe('For how long, from the payment on.'),
-  credit: z.boolean(),
-  cost: z.string().nullable().describe('Of credit: what a call takes, in whole tokens.'),
-  cost_atomic: z.string().nullable(),
-  group: z.string().nullable().describe('Name of what it covers of this seller; null: the calls of this project.'),
-});
-
-const buys = z.string().describe('What a payment buys, in words.');
-
-/** A price with its token. */
-export const priceResponse = z.object({
-  ...moneyResponse,
-  buys,
-  pass: passResponse.nullable().describe('What a payment of the amount buys; null: one call.'),
-  offers: z
-    .array(z.object({ ...moneyResponse, buys, pass: passResponse }))
-    .describe("What else may be paid, in the seller's order."),
-  network: networkId,
-  charge_on: z
-    .array(z.union([z.literal(['4xx', '5xx']), countSchema]))
-    .describe('Statuses that are charged beside 2xx and 3xx.'),
-});
 
 /** A call that shows how. */
 export const exampleResponse = z.object({
@@ -270,8 +168,10 @@ export const projectItemResponse = z.object({
   suspended_at: z.iso.datetime().nullable().describe('Since when the operator has suspended it, or its owner.'),
   visibility: z.enum(VISIBILITIES),
   allowed: z.array(z.string()),
-  upstream: z.object({ url: z.string(), timeout_ms: countSchema }),
+  upstream: upstreamResponse,
   pricing: priceResponse,
+  routes: z.array(routeResponse).describe('What calls of some paths cost; the first that matches decides.'),
+  free_calls: freeCallsResponse.nullable(),
   split: z.array(share),
   limits: z.object({ per_second: countSchema, concurrent: countSchema, max_body_bytes: countSchema }),
   tags: z.array(z.string()),

@@ -1,20 +1,20 @@
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
-import { soldPasses } from '../../gateway/projects/project-offers.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
-import { formatAmount } from '../../protocol/money/money.js';
-import type { Token } from '../../protocol/types.js';
 import type { Suspension } from '../../storage/owners/owners.js';
-import type { ProjectPass, ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { CALLS_PATH } from '../framework/path.js';
-import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
+import { priceView, routeView } from './price-views.js';
+import type { ProjectBody, projectItemResponse, projectResponse } from './schemas.js';
+import { bodyOfUpstream, draftOfUpstream, upstreamView } from './upstream-views.js';
 
 /** What a client wrote, as the gateway takes it. */
-export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): ProjectDraft {
+export function draftFrom({ upstream, pricing, limits, free_calls, ...body }: ProjectBody): ProjectDraft {
   return {
     ...body,
-    upstream: { url: upstream.url, timeoutMs: upstream.timeout_ms },
+    upstream: draftOfUpstream(upstream),
     pricing: draftOfPricing(pricing),
+    freeCalls: free_calls,
     limits: limits && {
       perSecond: limits.per_second,
       concurrent: limits.concurrent,
@@ -24,11 +24,12 @@ export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): 
 }
 
 /** A draft as a client would have written it: what a merge patch is applied to. */
-export function bodyFrom({ upstream, pricing, limits, ...draft }: ProjectDraft): object {
+export function bodyFrom({ upstream, pricing, limits, freeCalls, ...draft }: ProjectDraft): object {
   return {
     ...draft,
-    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    upstream: bodyOfUpstream(upstream),
     pricing: bodyOfPricing(pricing),
+    free_calls: freeCalls,
     limits: {
       per_second: limits?.perSecond,
       concurrent: limits?.concurrent,
@@ -45,53 +46,13 @@ function bodyOfPricing({ chargeOn: charge_on, ...pricing }: ProjectDraft['pricin
   return { ...pricing, charge_on };
 }
 
-/** What calls cost. */
-export function priceView(price: ProjectPrice): ResponseBody<typeof priceResponse> {
-  const { network, chargeOn = [], pass, offers = [] } = price;
-  const words = buysInWords(price);
-  return {
-    ...moneyView(price),
-    buys: words(price),
-    pass: pass === undefined ? null : passView(pass, price.token),
-    offers: offers.map((it) => ({ ...moneyView(it), buys: words(it), pass: passView(it.pass, it.token) })),
-    network,
-    charge_on: [...chargeOn],
-  };
-}
-
-/** What a payment of each price buys. */
-function buysInWords(price: ProjectPrice): (paid: Pick<ProjectPrice, 'amount' | 'token'>) => string {
-  const sold = soldPasses('pricing', price);
-  return ({ amount, token }) => sold?.wordsFor({ asset: token.mint, amount }) ?? '1 request';
-}
-
-function moneyView({ amount, token }: Pick<ProjectPrice, 'amount' | 'token'>) {
-  return {
-    amount: formatAmount(amount, token.decimals),
-    amount_atomic: String(amount),
-    token: token.symbol,
-    mint: token.mint,
-    decimals: token.decimals,
-    token_program: token.program,
-  };
-}
-
-function passView({ uses, for: time, cost, group }: ProjectPass, { decimals }: Token) {
-  return {
-    ...{ uses: uses ?? null, for: time ?? null, group: group ?? null },
-    credit: cost !== undefined,
-    cost: cost === undefined ? null : formatAmount(cost, decimals),
-    cost_atomic: cost === undefined ? null : String(cost),
-  };
-}
-
 /** A project as its owner sees it in a list. `origin` is the address of the gateway, before `/v1`. */
 export function projectItemView(
   project: ProjectRecord,
   origin: string,
   suspended: Suspension | undefined,
 ): ResponseBody<typeof projectItemResponse> {
-  const { id, slug, name, description, owner, upstream, price, split, limits, visibility, tags, metadata } = project;
+  const { id, slug, name, description, owner, price, split, limits, visibility, tags, metadata } = project;
   return {
     id,
     slug,
@@ -103,8 +64,10 @@ export function projectItemView(
     suspended_at: suspended === undefined ? null : new Date(suspended.at).toISOString(),
     visibility,
     allowed: project.allowed ?? [],
-    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    upstream: upstreamView(project),
     pricing: priceView(price),
+    routes: (project.routes ?? []).map(routeView),
+    free_calls: project.freeCalls ?? null,
     split: split.map(({ recipient, bps, label }) => ({ recipient, bps, label: label ?? null })),
     limits: {
       per_second: limits.perSecond,

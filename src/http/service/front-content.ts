@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { VERSION } from '../../lib/version.js';
 import { shownPrice } from '../../middleware/browser/page-offers.js';
@@ -11,17 +12,17 @@ const MAX_ROUTES = 12;
 
 /** What the front page tells of a facilitator, and of the gates on it that want to be found. */
 export async function frontContent(
-  facilitator: Facilitator,
+  { all, first: facilitator, joined }: Networks,
   req: Request,
   baseUrl: string | undefined,
 ): Promise<FrontContent> {
   const { status, wallet } = await facilitator.health();
   const { network, tokens } = facilitator;
-  const listings = catalogueOf(facilitator).listings().slice(0, MAX_ROUTES);
+  const listings = all.flatMap((it) => catalogueOf(it).listings()).slice(0, MAX_ROUTES);
   return {
     ...{ state: status, version: VERSION, network, feePayer: wallet },
     tokens: [...new Set(tokens.map(({ symbol }) => symbol))],
-    routes: listings.map((it) => routeOf(it, facilitator, requestOrigin(req, it.baseUrl ?? baseUrl))),
+    routes: listings.map((it) => routeOf(it, joined, requestOrigin(req, it.baseUrl ?? baseUrl))),
   };
 }
 

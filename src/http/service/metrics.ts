@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { membersOf } from '../../facilitator/networks/joined-facilitator.js';
 import { pruningLag } from '../../facilitator/recovery/pruning.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
@@ -18,10 +19,10 @@ export interface Metrics {
 interface Instruments {
   readonly registry: Registry;
   readonly requests: Counter<'method' | 'route' | 'status'>;
-  readonly payments: Counter<'outcome'>;
-  readonly settlement: Histogram;
-  readonly feePayer: Gauge<'wallet'>;
-  readonly rpcUp: Gauge;
+  readonly payments: Counter<'outcome' | 'network'>;
+  readonly settlement: Histogram<'network'>;
+  readonly feePayer: Gauge<'wallet' | 'network'>;
+  readonly rpcUp: Gauge<'network'>;
   readonly storeUp: Gauge;
   readonly pruningLag: Gauge<'what'>;
 }
@@ -31,7 +32,7 @@ const SETTLEMENT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 const OUTCOMES = ['created', 'settled', 'failed', 'expired', 'pending'] as const;
 const MILLISECONDS = 1_000;
 
-/** Counts what goes on at a facilitator and at the routes that `count` stands in front of, from now on. */
+/** Counts what goes on at a facilitator, by network, and at the routes that `count` stands in front of, from now on. */
 export function createMetrics(facilitator: Facilitator): Metrics {
   const loading = loadInstruments(facilitator);
   // Whoever asks for the figures is told why there are none.
@@ -42,12 +43,16 @@ export function createMetrics(facilitator: Facilitator): Metrics {
       () => {},
     );
 
-  for (const outcome of OUTCOMES) {
-    facilitator.on(`payment.${outcome}`, () => note(({ payments }) => payments.inc({ outcome })));
+  for (const member of membersOf(facilitator)) {
+    const { network } = member;
+    for (const outcome of OUTCOMES) {
+      member.on(`payment.${outcome}`, () => note(({ payments }) => payments.inc({ outcome, network })));
+    }
+    member.on('payment.settled', ({ durationMs }) => {
+      if (durationMs !== undefined)
+        note(({ settlement }) => settlement.observe({ network }, durationMs / MILLISECONDS));
+    });
   }
-  facilitator.on('payment.settled', ({ durationMs }) => {
-    if (durationMs !== undefined) note(({ settlement }) => settlement.observe(durationMs / MILLISECONDS));
-  });
 
   return {
     count: asMiddleware(
@@ -84,22 +89,28 @@ async function loadInstruments(facilitator: Facilitator): Promise<Instruments | 
     payments: new client.Counter({
       name: 'tollhouse_payments_total',
       help: 'Payments by what became of them',
-      labelNames: ['outcome'],
+      labelNames: ['outcome', 'network'],
       ...shared,
     }),
     settlement: new client.Histogram({
       name: 'tollhouse_settlement_seconds',
       help: 'Time from sending a transaction until it landed',
       buckets: SETTLEMENT_BUCKETS,
+      labelNames: ['network'],
       ...shared,
     }),
     feePayer: new client.Gauge({
       name: 'tollhouse_fee_payer_lamports',
       help: 'What the fee payer holds; missing while the chain cannot be asked',
-      labelNames: ['wallet'],
+      labelNames: ['wallet', 'network'],
       ...shared,
     }),
-    rpcUp: gauge('tollhouse_rpc_up', 'Whether the Solana RPC answers'),
+    rpcUp: new client.Gauge({
+      name: 'tollhouse_rpc_up',
+      help: 'Whether the Solana RPC answers',
+      labelNames: ['network'],
+      ...shared,
+    }),
     storeUp: gauge('tollhouse_store_up', 'Whether the store of payments answers'),
     pruningLag: new client.Gauge({
       name: 'tollhouse_prune_lag_seconds',
@@ -112,11 +123,15 @@ async function loadInstruments(facilitator: Facilitator): Promise<Instruments | 
 
 async function expose(instruments: Instruments, facilitator: Facilitator) {
   const { registry, feePayer, rpcUp, storeUp } = instruments;
-  const { wallet, lamports, faults } = await facilitator.health();
   feePayer.reset();
-  if (lamports !== undefined) feePayer.set({ wallet }, Number(lamports));
-  rpcUp.set(faults.includes('rpc_unreachable') ? 0 : 1);
-  storeUp.set(faults.includes('store_unreachable') ? 0 : 1);
+  let isStoreUp = true;
+  for (const { network, health } of membersOf(facilitator)) {
+    const { wallet, lamports, faults } = await health();
+    if (lamports !== undefined) feePayer.set({ wallet, network }, Number(lamports));
+    rpcUp.set({ network }, faults.includes('rpc_unreachable') ? 0 : 1);
+    isStoreUp &&= !faults.includes('store_unreachable');
+  }
+  storeUp.set(isStoreUp ? 1 : 0);
   await showPruningLag(instruments, facilitator);
   return { text: await registry.metrics(), contentType: registry.contentType };
 }

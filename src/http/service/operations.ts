@@ -1,7 +1,9 @@
 import type { Holdings } from '../../access/holdings.js';
 import { TollhouseError } from '../../errors/errors.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { frontPage } from '../../pages/service/front-page.js';
+import { networkQuery } from '../framework/fields.js';
 import { defineOperation } from '../framework/operation.js';
 import { type ServiceInfo, serviceResponse } from '../framework/service-info.js';
 import type { ShellFor } from '../framework/service-pages.js';
@@ -12,8 +14,9 @@ import { healthView, walletStatusView } from './views.js';
 
 /** What {@link SERVICE_OPERATIONS} work with. */
 export interface ServiceParts {
-  readonly facilitator: Facilitator;
-  readonly holdings: Holdings;
+  readonly networks: Networks;
+  /** What wallets hold on a network. */
+  readonly holdingsOn: (facilitator: Facilitator) => Holdings;
   /** What the service says of itself. */
   readonly service: () => ServiceInfo;
   /** Address under which clients reach this server. Default: from the request. */
@@ -39,8 +42,8 @@ const getService = defineOperation({
     },
   },
   handler: async (_request, { service }: ServiceParts) => service(),
-  page: async ({ req }, _service, { shellFor, facilitator, baseUrl }) =>
-    shellFor && frontPage(shellFor(req), await frontContent(facilitator, req, baseUrl)),
+  page: async ({ req }, _service, { shellFor, networks, baseUrl }) =>
+    shellFor && frontPage(shellFor(req), await frontContent(networks, req, baseUrl)),
 });
 
 const getHealth = defineOperation({
@@ -51,7 +54,7 @@ const getHealth = defineOperation({
   tag: TAG,
   summary: 'How the networks and the facilitation are',
   responses: { 200: { description: 'The state, good or bad, never older than five seconds.', schema: healthResponse } },
-  handler: (_request, { facilitator }: ServiceParts) => healthView(facilitator),
+  handler: (_request, { networks }: ServiceParts) => healthView(networks),
 });
 
 const getWalletStatus = defineOperation({
@@ -61,9 +64,14 @@ const getWalletStatus = defineOperation({
   id: 'getWalletStatus',
   tag: TAG,
   summary: 'What the facilitation wallet holds',
+  query: networkQuery,
+  faults: { code: 'invalid_request' },
   responses: { 200: { description: 'Balances in whole tokens.', schema: walletStatusResponse } },
   errors: ['chain_unavailable'],
-  handler: (_request, { facilitator, holdings }: ServiceParts) => walletStatusView(facilitator, holdings),
+  async handler({ query: { network } }, { networks, holdingsOn }: ServiceParts) {
+    const facilitator = networks.named(network);
+    return walletStatusView(facilitator, holdingsOn(facilitator));
+  },
 });
 
 const getMetrics = defineOperation({

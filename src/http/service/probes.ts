@@ -1,7 +1,7 @@
 import type { Response } from 'express';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import { type FacilitatorHealth, type HealthFault, servesNobody } from '../../facilitator/setup/health.js';
 import type { KnownSetup } from '../../facilitator/setup/setup-watch.js';
-import type { Facilitator } from '../../facilitator/types.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import type { Counters } from '../../storage/counters/counters.js';
@@ -10,7 +10,7 @@ import { aliveResponse, readyResponse } from './schemas.js';
 
 /** What {@link PROBE_OPERATIONS} work with: what readiness depends on. */
 export interface ProbeParts {
-  readonly facilitator: Pick<Facilitator, 'health' | 'setup'>;
+  readonly networks: Networks;
   /** Where nonces are kept and limits are counted: in one store, or in two. */
   readonly counters: Pick<Counters, 'get' | 'increment'>;
 }
@@ -76,28 +76,30 @@ const getReady = defineOperation({
 });
 
 /**
- * `GET /healthz`: the process is there. `GET /readyz`: it can take payments; 503, saying why, when the chain or a store is
- * gone or the fee payer is empty. While limits cannot be counted, or no more network fees are paid in this hour, it is ready,
+ * `GET /healthz`: the process is there. `GET /readyz`: it can take payments, on one network at least; 503, saying why, when
+ * the chain or a store is gone or the fee payer is empty. While limits cannot be counted, or no more network fees are paid in this hour, it is ready,
  * and says so. Neither is limited,
  * and neither waits longer than two seconds.
  */
 export const PROBE_OPERATIONS = [getAlive, getReady];
 
-async function readiness({ facilitator, counters }: ProbeParts, res: Response) {
-  const [health, answered, counted] = await Promise.all([
-    facilitator.health(),
+async function readiness({ networks, counters }: ProbeParts, res: Response) {
+  const [states, answered, counted] = await Promise.all([
+    Promise.all(networks.all.map(async (it) => ({ network: it.network, health: await it.health() }))),
     withTimeout(COUNTERS_PATIENCE_MS, async () => counters.get(PROBE)),
     withTimeout(COUNTERS_PATIENCE_MS, async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
   ]);
   const wrong = [
-    ...checksOf(health),
+    ...states.flatMap(({ health }) => checksOf(health)).toReversed(),
     ...(answered === undefined ? [COUNTERS_UNREACHABLE] : []),
     ...(counted === undefined ? [LIMITS_UNREACHABLE] : []),
   ];
   const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
-  const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
-  const more = { checks, ...setupView(facilitator.setup.known()) };
-  if (!servesNobody(health) && answered !== undefined) return { status: 'ready' as const, ...more };
+  const reasons = [...new Set(wrong.toReversed().flatMap(({ sentence }) => sentence ?? []))];
+  const each = Object.fromEntries(states.map(({ network, health }) => [network, health.status]));
+  const more = { checks, networks: each, ...setupView(networks.joined.setup.known()) };
+  if (states.some(({ health }) => !servesNobody(health)) && answered !== undefined)
+    return { status: 'ready' as const, ...more };
   const detail = `Payments cannot be taken: ${reasons.join('; ')}.`;
   sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more });
   return undefined;

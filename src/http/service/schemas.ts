@@ -39,6 +39,9 @@ export const readyResponse = z.object({
       .optional()
       .describe('Whether those who are paid by gates here can receive; left out while nothing is known.'),
   }),
+  networks: z
+    .partialRecord(networkId, health)
+    .describe('How each network is. It is ready while one of them serves; `checks` tells what is wrong on any.'),
   setup: z
     .object({ checked_at: z.iso.datetime(), findings: z.array(finding) })
     .optional()

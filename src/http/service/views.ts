@@ -1,5 +1,6 @@
 import type { Holdings } from '../../access/holdings.js';
 import { TollhouseError } from '../../errors/errors.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { HealthFault } from '../../facilitator/setup/health.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { VERSION } from '../../lib/version.js';
@@ -12,14 +13,18 @@ const SOL_DECIMALS = 9;
 const WALLET_SYMBOLS = ['USDC', 'USDT'];
 const RETRY_SECONDS = 5;
 
-/** How the networks and the facilitation are. */
-export async function healthView(facilitator: Facilitator): Promise<ResponseBody<typeof healthResponse>> {
-  const { status, wallet } = await facilitator.health();
+/** How the networks and the facilitation are, which goes on while one network is left. */
+export async function healthView({ all, first }: Networks): Promise<ResponseBody<typeof healthResponse>> {
+  const states = await Promise.all(all.map(async (it) => ({ network: it.network, ...(await it.health()) })));
+  const own = states.find(({ network }) => network === first.network);
   return {
-    status: status === 'active' ? 'healthy' : 'degraded',
+    status: states.every(({ status }) => status === 'active') ? 'healthy' : 'degraded',
     version: VERSION,
-    networks: { [facilitator.network]: status },
-    facilitation: { status: status === 'down' ? 'disabled' : 'enabled', wallet },
+    networks: Object.fromEntries(states.map(({ network, status }) => [network, status])),
+    facilitation: {
+      status: states.every(({ status }) => status === 'down') ? 'disabled' : 'enabled',
+      wallet: own?.wallet ?? '',
+    },
   };
 }
 

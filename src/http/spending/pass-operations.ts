@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
-import { projectIn } from '../../gateway/projects/project-scope.js';
+import { projectIn } from '../../gateway/prices/project-scope.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { PASSES_PATHS, passesResponse } from './pass-schemas.js';

@@ -3,9 +3,11 @@ import { type Holdings, holdingsOf, type Lookups } from '../../access/holdings.j
 import { readMintName } from '../../access/mint.js';
 import { readTiers, standingOf, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { wireTier } from '../../middleware/wallet/tier-gate.js';
 import { parseDecimal } from '../../protocol/money/money.js';
+import { networkQuery } from '../framework/fields.js';
 import { defineOperation } from '../framework/operation.js';
 import {
   accessResponse,
@@ -18,19 +20,27 @@ import {
 
 /** What {@link tokenGateParts} makes the parts of. */
 export interface TokenGateOptions {
-  readonly facilitator: Facilitator;
+  readonly networks: Networks;
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions | undefined;
-  /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
+  /** What wallets hold on the first network. Default: what all gates on this facilitator share, at most 15 s old. */
   readonly holdings?: Holdings | undefined;
 }
 
 /** What {@link TOKEN_GATE_OPERATIONS} work with; made by {@link tokenGateParts}. */
 export interface TokenGateParts {
+  /** What is asked about a network; the first by default. */
+  on(network: string | undefined): NetworkGate;
+  readonly networks: Networks;
+}
+
+/** What wallets hold on one network, and reach with it. */
+interface NetworkGate {
   readonly facilitator: Facilitator;
   /** Within the bounds for what anybody may ask. */
   readonly holdings: Lookups;
-  readonly tiers: Tiers;
+  /** Undefined where the token that decides is not on it. */
+  readonly tiers: Tiers | undefined;
 }
 
 const WHERE = 'createRouter';
@@ -47,12 +57,35 @@ const FAULTS = {
  * Makes what the token gate's operations work with.
  * @throws TollhouseError `bad_option` when the tiers are wrong
  */
-export function tokenGateParts({ facilitator, tiers, holdings }: TokenGateOptions): TokenGateParts {
+export function tokenGateParts({ networks, tiers, holdings }: TokenGateOptions): TokenGateParts {
+  const gates = new Map(
+    networks.all.map((it) => {
+      const isFirst = it === networks.first;
+      const held = (isFirst && holdings) || holdingsOf(it);
+      // A mint is on one network, a symbol may be on each.
+      const isThere = isFirst || tiers === undefined || isKnownOn(it, String(tiers.mint));
+      const gate = { facilitator: it, holdings: held.forAnybody };
+      return [it, { ...gate, tiers: isThere ? readTiers(WHERE, tiers, it.tokens) : undefined }] as const;
+    }),
+  );
   return {
-    facilitator,
-    holdings: (holdings ?? holdingsOf(facilitator)).forAnybody,
-    tiers: readTiers(WHERE, tiers, facilitator.tokens),
+    networks,
+    on(network) {
+      const gate = gates.get(networks.named(network));
+      if (gate === undefined) throw new Error('unreachable: each network has one');
+      return gate;
+    },
   };
+}
+
+function isKnownOn({ tokens }: Facilitator, name: string): boolean {
+  return tokens.some(({ symbol, mint }) => mint === name || symbol === name.toUpperCase());
+}
+
+function tiersOn({ tiers, facilitator }: NetworkGate): Tiers {
+  if (tiers !== undefined) return tiers;
+  const detail = `There are no tiers on ${facilitator.network}: the token that decides is on another network.`;
+  throw new TollhouseError('invalid_request', detail, { param: 'network' });
 }
 
 const checkAccess = defineOperation({
@@ -68,7 +101,8 @@ const checkAccess = defineOperation({
   faults: FAULTS,
   responses: { 200: { description: 'The balance, and whether it is enough.', schema: accessResponse } },
   errors: ['invalid_wallet', 'invalid_token', 'invalid_amount', ...LOOK_ERRORS],
-  async handler({ body: { wallet, token, min_balance: asked } }, { facilitator, holdings }: TokenGateParts) {
+  async handler({ body: { wallet, token, min_balance: asked, network } }, { on }: TokenGateParts) {
+    const { facilitator, holdings } = on(network);
     const minimum = readMinimum(asked);
     if (!minimum.ok) throw fieldError('invalid_amount', '/min_balance', minimum.detail);
     const mint = readMintName(token, facilitator.tokens);
@@ -104,7 +138,10 @@ const getTier = defineOperation({
   faults: FAULTS,
   responses: { 200: { description: 'The tier, and what is missing for the next.', schema: walletTierResponse } },
   errors: ['invalid_wallet', ...LOOK_ERRORS],
-  async handler({ query: { wallet } }, { holdings, tiers }: TokenGateParts) {
+  async handler({ query: { wallet, network } }, { on }: TokenGateParts) {
+    const gate = on(network);
+    const { holdings } = gate;
+    const tiers = tiersOn(gate);
     const decimals = await decimalsOf(WHERE, tiers.mint, holdings);
     const { amount } = await holdings.readHolding({ wallet, mints: [tiers.mint] });
     const { tier, next, missing } = standingOf(WHERE, tiers, amount, decimals);
@@ -126,8 +163,13 @@ const listTiers = defineOperation({
   id: 'listTiers',
   tag: TAG,
   summary: 'All tiers, from the lowest to the highest',
+  query: networkQuery,
+  faults: FAULTS,
   responses: { 200: { description: 'The tiers, and the token that decides.', schema: tiersResponse } },
-  handler: async (_request, { tiers }: TokenGateParts) => ({ tiers: tiers.levels.map(wireTier), mint: tiers.mint }),
+  async handler({ query: { network } }, { on }: TokenGateParts) {
+    const tiers = tiersOn(on(network));
+    return { tiers: tiers.levels.map(wireTier), mint: tiers.mint };
+  },
 });
 
 const listTokens = defineOperation({
@@ -138,8 +180,12 @@ const listTokens = defineOperation({
   tag: TAG,
   summary: 'Tokens that are known by symbol',
   responses: { 200: { description: 'The tokens.', schema: tokensResponse } },
-  handler: async (_request, { facilitator: { tokens, network } }: TokenGateParts) => ({
-    tokens: tokens.map(({ symbol, mint, decimals, program }) => ({ symbol, mint, decimals, network, program })),
+  query: networkQuery,
+  faults: FAULTS,
+  handler: async ({ query: { network: named } }, { networks }: TokenGateParts) => ({
+    tokens: (named === undefined ? networks.all : [networks.named(named)]).flatMap(({ tokens, network }) =>
+      tokens.map(({ symbol, mint, decimals, program }) => ({ symbol, mint, decimals, network, program })),
+    ),
   }),
 });
 

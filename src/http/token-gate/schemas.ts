@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAddress } from '../../protocol/address.js';
-import { address, countSchema, networkId } from '../framework/fields.js';
+import { address, countSchema, networkId, networkName } from '../framework/fields.js';
 
 const wallet = z.string('must be a text').refine(isAddress, 'must be a wallet address (base58, case counts)');
 
@@ -10,12 +10,13 @@ export const checkAccessBody = z.object(
     wallet,
     token: z.string('must be the address of a mint (base58)').min(1, 'must not be empty').max(64, 'is too long'),
     min_balance: z.union([z.number(), z.string().max(64, 'is too long')], 'must be a number, or its decimal text'),
+    network: networkName,
   },
   'must be a JSON object',
 );
 
 /** Query of `GET /token-gate/get-tier`. */
-export const getTierQuery = z.object({ wallet });
+export const getTierQuery = z.object({ wallet, network: networkName });
 
 const balance = z.number().min(0).describe('In whole tokens.');
 

@@ -15,8 +15,10 @@ export interface KeyAuthenticatorSetup {
   readonly cache: KeyCache;
   readonly guard: KeyGuard;
   readonly counters: Pick<Counters, 'increment'>;
-  /** What keys are asked for here: `live` ones only, or any. */
+  /** What keys are asked for here, where nothing else is said. */
   readonly mode: KeyMode;
+  /** Whether test keys are refused, whatever they are shown for. Default: with mode `live`. */
+  readonly isLiveOnly?: boolean | undefined;
   /** Requests a second for keys without a limit of their own. */
   readonly perSecond: number;
   /** Multiplies every limit. */
@@ -105,7 +107,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
     );
   }
 
-  return { authenticate };
+  return { authenticate, mode: setup.mode };
 }
 
 /** Whether a secret is that of a key, or was until its last rotation; takes as long whatever is wrong. */
@@ -116,7 +118,11 @@ function matches(record: ServiceKeyRecord | undefined, hash: string, time: numbe
 }
 
 /** What keeps a key from being used whose secret is right. */
-function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, address: string): Refusal | undefined {
+function faultOf(
+  { mode, isLiveOnly = mode === 'live', now }: KeyAuthenticatorSetup,
+  key: ServiceKeyRecord,
+  address: string,
+): Refusal | undefined {
   const { revokedAt, expiresAt, allowedIps } = key;
   if (revokedAt !== undefined) {
     return refusal('service_key_revoked', `The service key was revoked at ${timeText(revokedAt)}.`);
@@ -124,7 +130,7 @@ function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, ad
   if (expiresAt !== undefined && expiresAt <= now()) {
     return refusal('service_key_expired', `The service key expired at ${timeText(expiresAt)}.`);
   }
-  if (mode === 'live' && key.mode !== 'live') {
+  if (isLiveOnly && key.mode !== 'live') {
     return refusal('wrong_key_mode', 'The service key is a test key, and this is mainnet; use a live key.');
   }
   if (isAllowedAddress(address, allowedIps)) return undefined;

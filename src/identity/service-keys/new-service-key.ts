@@ -42,7 +42,10 @@ export interface WantedSpending {
 export interface NewKeySetup {
   /** Tokens in which spending can be limited. */
   readonly tokens: readonly Token[];
+  /** What a key is that its owner says nothing of. */
   readonly mode: KeyMode;
+  /** Whether there is nothing here but mainnet, where test keys are good for nothing. Default: with mode `live`. */
+  readonly isLiveOnly?: boolean | undefined;
   /** Wallet that owns a project. */
   readonly projectOwner: (projectId: string) => Promise<string | undefined>;
   /** Clock, milliseconds since the epoch. */
@@ -58,7 +61,8 @@ export type ChosenFacts = Omit<ServiceKeyFacts, 'id' | 'publicKey' | 'owner' | '
  */
 export async function chooseFacts(setup: NewKeySetup, owner: string, wanted: WantedServiceKey): Promise<ChosenFacts> {
   const { name, projectId, scopes = DEFAULT_SCOPES, mode = setup.mode, expiresAt, perSecond, metadata = {} } = wanted;
-  if (setup.mode === 'live' && mode === 'test') throw fault('/mode', 'must be live: this is mainnet');
+  const { isLiveOnly = setup.mode === 'live' } = setup;
+  if (isLiveOnly && mode === 'test') throw fault('/mode', 'must be live: this is mainnet');
   if (expiresAt !== undefined && expiresAt <= setup.now()) throw fault('/expires_at', 'must be in the future');
   const allowedIps = (wanted.allowedIps ?? []).map(readAllowed);
   const spending = wanted.spending === undefined ? {} : { spending: readSpending(wanted.spending, setup.tokens) };

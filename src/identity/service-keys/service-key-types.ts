@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors/errors.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
-import type { ServiceKeyFacts } from '../../storage/keys/service-keys.js';
+import type { KeyMode, ServiceKeyFacts } from '../../storage/keys/service-keys.js';
 import type { Scope } from './scopes.js';
 
 /** A service key without its secret. Times are milliseconds since the epoch. */
@@ -74,4 +74,6 @@ export interface KeyAuthenticator {
    * `store_unavailable` when the key cannot be looked up; what nobody has to be asked about is answered without a promise.
    */
   authenticate(attempt: KeyAttempt): MaybePromise<KeyCheck>;
+  /** What its keys are unless their owners say otherwise: `live` where mainnet is served. Default: nobody says. */
+  readonly mode?: KeyMode;
 }

@@ -63,7 +63,7 @@ export interface ServiceKeys extends KeyAuthenticator {
 
 /** What service keys work with. */
 export interface ServiceKeysSetup
-  extends Pick<NewKeySetup, 'tokens' | 'mode'>,
+  extends Pick<NewKeySetup, 'tokens' | 'mode' | 'isLiveOnly'>,
     Pick<KeyAuthenticatorSetup, 'suspended'> {
   readonly store: ServiceKeyStore;
   readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;

@@ -23,3 +23,6 @@ export function withoutPassCookies(cookies: string | string[]): string | string[
   if (kept.length === all.length) return cookies;
   return kept.length === 0 ? undefined : kept;
 }
+
+/** How many calls without payment the key has left at the project: `99; limit=100; window=day; reset=3600`, in seconds. */
+export const FREE_CALLS_HEADER = 'Access-Free-Calls';

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { modeOf } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
@@ -8,11 +10,12 @@ import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 const MAX_SCOPE_LENGTH = 512;
 
 /**
- * The site of a gate: scheme and host, where they are configured, and the wallet that is paid. A pass is one seller's, though others
- * sell at the same host.
+ * The site of a gate: scheme and host, where they are configured, the wallet that is paid, and the network where that is one of test
+ * money. A pass is one seller's, though others sell at the same host, and what test money has bought is good for test money's goods.
  */
-export function siteOfGate(baseUrl: string | undefined, payTo: string): string {
-  return baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
+export function siteOfGate(baseUrl: string | undefined, payTo: string, network: NetworkId): string {
+  const seller = baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
+  return modeOf(network) === 'live' ? seller : `${seller} ${network}`;
 }
 
 /**
@@ -25,7 +28,7 @@ export function siteOfSeller(
   { baseUrl, payTo, facilitator }: Pick<ResolvedPaymentOptions, 'baseUrl' | 'payTo' | 'facilitator'>,
   seller?: string,
 ): string {
-  return siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, facilitator.tokens));
+  return siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, facilitator.tokens), facilitator.network);
 }
 
 /** A route as a table of routes has it. */

@@ -101,7 +101,7 @@ async function wholeAgain(
 ): Promise<KeptPass | undefined> {
   const { buys, terms } = claim;
   if (buys === undefined && isLeaving) {
-    const place = { site: siteOfGate(baseUrl, terms.payTo), scope: prices.scopeOf(req) };
+    const place = { site: siteOfGate(baseUrl, terms.payTo, terms.network), scope: prices.scopeOf(req) };
     return prices.covers(terms) ? givePriceCredit(passes, claim, place) : undefined;
   }
   const pass = buys?.kind === 'until' ? undefined : await passes.findByPayment(claim.id);

@@ -51,7 +51,7 @@ export function gatePrices({ network, baseUrl, termsFor, sold, written }: Priced
       const [first = all[0]] = prices;
       if (first === undefined) return undefined;
       const place = { scope: scopeOf(req), costs: costsOf(prices), prices };
-      return { site: siteOfGate(baseUrl, first.payTo), place };
+      return { site: siteOfGate(baseUrl, first.payTo, first.network), place };
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { Response } from 'express';
 import { defined } from '../../lib/defined.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
-import { resolveOptions } from '../../lib/options.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
 import { createHolderGate, entitledWallet } from '../holders/holder-gate.js';
@@ -9,9 +8,9 @@ import { type HolderRule, readHolderRules } from '../holders/holder-rules.js';
 import { createPassGates, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
+import { resolvePaymentOptions } from '../terms/network-terms.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
 import { boughtNotes } from '../terms/pass-words.js';
-import { requirePaymentOptions } from '../terms/payment-options.js';
 import { type TermsFor, termsForRequest } from '../terms/payment-terms.js';
 import { watchSetup } from '../terms/watch-setup.js';
 import { charges } from './gate-hooks.js';
@@ -28,7 +27,7 @@ import { sendPaymentRequired, UNPAID, withOffers } from './payment-required.js';
  * @throws TollhouseError `bad_option` when an option is wrong
  */
 export function createPaymentGate(where: string, options: unknown, route?: string): PaymentGate {
-  const resolved = resolveOptions(where, requirePaymentOptions, options);
+  const resolved = resolvePaymentOptions(where, options);
   const listed = listRoute(where, declareIdentifiers(resolved));
   const sold = readSoldPasses(where, listed);
   const rules = readHolderRules(where, listed);

@@ -1,11 +1,13 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import type { OpenedPayment, PaymentUse } from '../../facilitator/types.js';
+import { memberOn, membersOf } from '../../facilitator/networks/joined-facilitator.js';
+import type { Facilitator, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
+import type { BlockhashHints } from '../../protocol/challenge.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SupportedKind } from '../../protocol/supported.js';
-import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
+import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
@@ -27,32 +29,53 @@ export async function offeredTerms(
   payment?: Payment,
   mayPrepare = false,
 ): Promise<OfferedTerms> {
-  const { facilitator } = gate.options;
-  const { kinds, signers, fault } = await facilitator.supported();
-  const offered = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
-  const kind = offered ?? (payment === undefined ? undefined : earlierKind(facilitator.network, signers));
-  if (kind === undefined) {
-    if (fault !== undefined) throw fault;
-    const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
-    throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
-  }
-  const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
-  const open = { terms, ...defined({ hint: kind.hint }) };
+  const kinds = await kindsFor(gate.options.facilitator, payment);
+  const each = await Promise.all(kinds.map((kind) => gate.termsFor(req, kind)));
+  const [first = []] = each;
+  const terms = each.length === 1 ? first : each.flat();
+  const network = payment && memberOn(gate.options.facilitator, payment.network)?.network;
+  const open = { terms, hints: hintsOf(kinds), ...defined({ network }) };
   if (!mayPrepare || !isPreparing(req)) return open;
   const wanted = readPrepare(req);
   if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
   return { ...open, prepared: await preparePayment(gate.options, terms, wanted.value) };
 }
 
+/** What is offered now on each network; for the payment that was brought, what it may have been offered before. */
+async function kindsFor(facilitator: Facilitator, payment: Payment | undefined): Promise<readonly SupportedKind[]> {
+  const members = membersOf(facilitator);
+  const { kinds, fault } = await facilitator.supported();
+  const open = kinds.filter((it) => it.scheme === 'exact' && members.some(({ network }) => network === it.network));
+  const offered = payment === undefined ? open : await withKindOf(facilitator, payment, open);
+  if (offered.length > 0) return offered;
+  if (fault !== undefined) throw fault;
+  const detail = `Payments on ${members.map(({ network }) => network).join(' and ')} cannot be taken at the moment.`;
+  throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
 /** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */
-function earlierKind(network: NetworkId, [feePayer]: readonly string[]): SupportedKind | undefined {
-  return feePayer === undefined ? undefined : { scheme: 'exact', network, feePayer };
+async function withKindOf(
+  facilitator: Facilitator,
+  payment: Payment,
+  open: readonly SupportedKind[],
+): Promise<readonly SupportedKind[]> {
+  const { network, supported } = memberOn(facilitator, payment.network) ?? membersOf(facilitator)[0];
+  const { signers } = await supported();
+  const [feePayer] = signers;
+  const now = open.find((it) => it.network === network);
+  if (now !== undefined) return open.map((it) => (it === now ? kindFor(it, payment, signers) : it));
+  if (feePayer === undefined) return open;
+  return [...open, kindFor({ scheme: 'exact', network, feePayer }, payment, signers)];
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */
 function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string[]): SupportedKind {
   const named = payment.accepted?.feePayer;
   return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
+}
+
+function hintsOf(kinds: readonly SupportedKind[]): BlockhashHints {
+  return Object.fromEntries(kinds.flatMap(({ network, hint }) => (hint === undefined ? [] : [[network, hint]])));
 }
 
 /** Refusals which say that the payment is for other terms, the farthest from a match first. */
@@ -119,7 +142,7 @@ async function candidatesFor(
 ): Promise<readonly Terms[]> {
   const offered = findTerms(payment, terms);
   if (payment.accepted !== undefined) return offered;
-  const { network, supported } = options.facilitator;
+  const { network, supported } = memberOn(options.facilitator, payment.network) ?? options.facilitator;
   const { signers } = await supported();
   const others = signers.filter((signer) => terms.every(({ feePayer }) => feePayer !== signer));
   const kinds = others.map((feePayer) => ({ scheme: 'exact', network, feePayer }));

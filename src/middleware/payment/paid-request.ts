@@ -81,9 +81,10 @@ async function decideOn({ gate, presented, shown }: AtPayment, req: Request, res
 
 /** What follows from what came of claiming a payment. */
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
-  const { req, gate, codec, opened, retry, challenge } = attempt;
+  const { req, gate, codec, offered, opened, retry, challenge } = attempt;
   const { facilitator } = gate.options;
-  const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, facilitator.network);
+  const { network = facilitator.network } = offered;
+  const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, network);
   switch (opened?.status) {
     case undefined:
       return refused(true, () => challenge(required.NO_MATCH));

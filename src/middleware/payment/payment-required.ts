@@ -1,11 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
+import { memberOn } from '../../facilitator/networks/joined-facilitator.js';
+import type { Facilitator } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
-import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
+import type { BlockhashHints, Challenge } from '../../protocol/challenge.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
-import type { Receipt, Refusal, Settlement, Terms } from '../../protocol/types.js';
+import type { NetworkId, Receipt, Refusal, Settlement, Terms } from '../../protocol/types.js';
 import { sendPaywallPage } from '../browser/paywall-response.js';
 import type { PreparedPayment } from '../browser/prepared-payment.js';
 import { shortfallOf } from '../browser/shortfall.js';
@@ -46,7 +48,9 @@ export interface RequiredCause {
 /** What is offered on this request. */
 export interface OfferedTerms {
   readonly terms: readonly Terms[];
-  readonly hint?: BlockhashHint;
+  readonly hints: BlockhashHints;
+  /** The network of the payment that was brought. Default: the first of the gate. */
+  readonly network?: NetworkId;
   /** Extensions for this request beside those of the route, as they go over the wire. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   /** The payment that was asked for with the request, to be signed. */
@@ -115,19 +119,18 @@ export function sendPaymentRequired(
   cause: RequiredCause,
 ): void {
   const url = absoluteUrl(req, options.baseUrl);
-  const { network } = options.facilitator;
   noteProblemCode(res, cause.code);
   res.statusCode = ERRORS[cause.code].status;
   keepUncached(res);
   const id = requestIdOf(res);
-  const { terms, hint, prepared } = open;
+  const { terms, hints, prepared } = open;
   const extensions = { ...open.extensions, ...cause.extensions };
   const write = () => writeOffer(url, options, { ...open, extensions }, cause);
   // A challenge is good for one request.
   const isFresh = Object.keys(extensions).length > 0;
   const written = isFresh
     ? write()
-    : writtenChallenge({ url, owner: options.facilitator, options, terms, hint, cause }, write);
+    : writtenChallenge({ url, owner: options.facilitator, options, terms, hints, cause }, write);
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
   if (cause.told !== undefined) {
@@ -135,7 +138,8 @@ export function sendPaymentRequired(
     exposeHeaders(res, Object.keys(cause.told));
   }
   if (cause.settlement !== undefined) {
-    for (const codec of CODECS) setHeaders(res, codec.receipt(cause.settlement, network));
+    for (const codec of CODECS)
+      setHeaders(res, codec.receipt(cause.settlement, open.network ?? options.facilitator.network));
   }
   if (prepared !== undefined || !wantsPage(req)) return sendJson(res, written, id, prepared);
   sendPage(req, res, written.challenge, options, cause);
@@ -161,7 +165,7 @@ function writeOffer(
 function describeChallenge(
   url: string,
   options: ResolvedPaymentOptions,
-  { terms, hint, extensions: own }: OfferedTerms,
+  { terms, hints, extensions: own }: OfferedTerms,
   error: string,
 ): Challenge {
   const extensions = { ...options.extensions, ...own };
@@ -170,7 +174,8 @@ function describeChallenge(
     resource: { url, ...describeRoute(options) },
     terms,
     error,
-    ...defined({ hint, paymentFlow }),
+    hints,
+    ...defined({ paymentFlow }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
 }
@@ -193,9 +198,15 @@ function sendPage(
   { facilitator, page }: ResolvedPaymentOptions,
   cause: RequiredCause,
 ): void {
-  const { network, tokens } = facilitator;
+  const { network, tokens } = shownNetwork(facilitator, challenge.terms);
   const { code, offers, forHolders: note, detail } = cause;
   const isFirst = cause === UNPAID || offers !== undefined;
   const problem = isFirst ? shortfallOf(req) : { code, detail };
-  sendPaywallPage(req, res, { challenge, network, tokens, page, note, problem });
+  const terms = challenge.terms.filter((it) => it.network === network);
+  sendPaywallPage(req, res, { challenge: { ...challenge, terms }, network, tokens, page, note, problem });
+}
+
+/** A page's wallet is on one network: the first that is offered. */
+function shownNetwork(facilitator: Facilitator, [first]: readonly Terms[]): Pick<Facilitator, 'network' | 'tokens'> {
+  return (first && memberOn(facilitator, first.network)) ?? facilitator;
 }

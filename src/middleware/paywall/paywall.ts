@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { badOption } from '../../errors/errors.js';
 import { mistakeIn, resolveOptions } from '../../lib/options.js';
+import { NETWORK_IDS } from '../../protocol/types.js';
 import { isPreflight } from '../gate/cors.js';
 import { isExpress } from '../gate/express-only.js';
 import { admitOf, asMiddleware, createGate, type Gate, type Middleware } from '../gate/gate.js';
@@ -93,7 +94,7 @@ function readEntry(text: string, value: unknown, shared: object): PaywallEntry {
 /** Whatever is not options is read as a price, which says what is wrong with it. */
 function isPrice(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
-  return 'amount' in value || 'asset' in value;
+  return 'amount' in value || 'asset' in value || NETWORK_IDS.some((id) => id in value);
 }
 
 function whereOf(text: string): string {

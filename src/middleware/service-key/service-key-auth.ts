@@ -19,6 +19,10 @@ export interface ServiceKeyAuthOptions {
   /** All of them a key must have. Default `['call']`. */
   readonly scopes?: readonly Scope[];
   /**
+   * Whether live keys or test keys are let in. Default: live ones where the gateway has mainnet among its networks, elsewhere both.
+   */
+  readonly mode?: 'live' | 'test';
+  /**
    * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
    * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` returns it either way. Default: `req.serviceKey`.
    */
@@ -34,6 +38,7 @@ const ABSENT = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const options = z.strictObject({
   gateway: keyGatewayOption,
   scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
+  mode: z.enum(['live', 'test'], '"live" or "test"').optional(),
   requestNames: requestNamesOption('serviceKey'),
 });
 
@@ -46,7 +51,8 @@ const options = z.strictObject({
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
-  const { gateway, scopes, requestNames } = resolveOptions(WHERE, options, given);
+  const { gateway, scopes, requestNames, mode: asked } = resolveOptions(WHERE, options, given);
+  const mode = asked ?? (gateway.keys.mode === 'live' ? 'live' : undefined);
   const absent = (res: Response) =>
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
   return createGate(WHERE, (req, res) => {
@@ -57,6 +63,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
       (key) => {
         if (key === undefined) return absent(res);
         requireScopes(key.scopes, scopes);
+        if (mode !== undefined && key.mode !== mode) throw wrongMode(key, mode);
         return {
           admitted: true,
           enter(next) {
@@ -72,6 +79,11 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
       },
     );
   });
+}
+
+function wrongMode({ mode }: Pick<ServiceKey, 'mode'>, wanted: 'live' | 'test'): TollhouseError {
+  const detail = `The service key is a ${mode} key; use a ${wanted} key.`;
+  return new TollhouseError('wrong_key_mode', detail);
 }
 
 /** What of a key is the handler's business. */

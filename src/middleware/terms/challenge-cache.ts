@@ -1,8 +1,8 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
-import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
+import type { BlockhashHints, Challenge } from '../../protocol/challenge.js';
 import type { CodecChallenge } from '../../protocol/codecs/codec.js';
-import type { Terms } from '../../protocol/types.js';
+import { NETWORK_IDS, type Terms } from '../../protocol/types.js';
 
 /** A challenge as it goes over the wire. */
 export interface WrittenChallenge {
@@ -24,7 +24,7 @@ export interface ChallengeInputs {
   /** Options of the gate. */
   readonly options: object;
   readonly terms: readonly Terms[];
-  readonly hint: BlockhashHint | undefined;
+  readonly hints: BlockhashHints;
   readonly cause: object;
 }
 
@@ -55,6 +55,9 @@ export function writtenChallenge(
 
 function isSame(one: Omit<ChallengeInputs, 'url' | 'owner'>, other: Omit<ChallengeInputs, 'url' | 'owner'>): boolean {
   return (
-    one.options === other.options && one.terms === other.terms && one.hint === other.hint && one.cause === other.cause
+    one.options === other.options &&
+    one.terms === other.terms &&
+    one.cause === other.cause &&
+    NETWORK_IDS.every((id) => one.hints[id] === other.hints[id])
   );
 }

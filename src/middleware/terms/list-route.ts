@@ -1,3 +1,4 @@
+import { membersOf } from '../../facilitator/networks/joined-facilitator.js';
 import { defined } from '../../lib/defined.js';
 import { BAZAAR, bazaarExtension } from '../../protocol/bazaar.js';
 import type { PaymentFlow, Resource } from '../../protocol/challenge.js';
@@ -13,7 +14,8 @@ export function listRoute(where: string, options: ResolvedPaymentOptions): Resol
   const { discovery, facilitator, baseUrl } = options;
   if (discovery === undefined) return options;
   const extensions = { [BAZAAR]: bazaarExtension(discovery), ...options.extensions };
-  catalogueOf(facilitator).list({
+  // Whatever is offered together with it, a router on the first of its networks lists it.
+  catalogueOf(membersOf(facilitator)[0]).list({
     method: discovery.method,
     path: discovery.path,
     baseUrl,

@@ -6,7 +6,7 @@ import type { Identity } from '../../identity/types.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 import type { AddressInput } from '../../protocol/address-input.js';
 import type { PriceInput } from '../../protocol/money/money.js';
-import type { Commitment, Receipt, Refusal, Terms } from '../../protocol/types.js';
+import type { Commitment, NetworkId, Receipt, Refusal, Terms } from '../../protocol/types.js';
 import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
 import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
 import { type HolderOffer, holderOffers } from './holder-offers.js';
@@ -21,18 +21,36 @@ export type Offers = readonly (PriceInput | Offer)[];
 /** A function of the request. Its parameter may be the route's own, such as `Request<{ id: string }>`. */
 export type OfRequest<Value> = { answer(req: Request): Value }['answer'];
 
+/** One value for each network. */
+export type PerNetwork<Value> = { readonly [Network in NetworkId]?: Value };
+
+/** What a route costs on a network. */
+export type RoutePrice = Price | Offers | OfRequest<Price | Promise<Price>>;
+
+/** Who is paid on a network. */
+export type RoutePayTo = AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
+
 /** Options of {@link requirePayment}. */
 export interface RequirePaymentOptions {
-  readonly facilitator: Facilitator;
+  /**
+   * Who verifies and settles; or several, one for each network that payments are taken on. The 402 lists the terms of all, and a payment
+   * goes to the one of its network. A gate takes money of the networks that it names, and of no other: name a test network only where
+   * test money may buy what is behind it.
+   */
+  readonly facilitator: Facilitator | readonly Facilitator[];
   /**
    * `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), `{ amount, asset }` in atomic units, a list of which the
    * payer chooses one (`['$0.01', { price: '$0.50', pass: { uses: 100 } }]`), or a function of the
    * request that answers one or several prices, without a pass. A function must answer the same for the request that is paid as
-   * for the one that was asked.
+   * for the one that was asked. With several networks a price in a symbol is one in the token of that name on each; or say it for each:
+   * `{ solana: '$0.10', 'solana-devnet': '$0.01' }`.
    */
-  readonly price: Price | Offers | OfRequest<Price | Promise<Price>>;
-  /** Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request. */
-  readonly payTo: AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
+  readonly price: RoutePrice | PerNetwork<RoutePrice>;
+  /**
+   * Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request; or one for each
+   * network: `{ solana: …, 'solana-devnet': … }`. Default: the same on all.
+   */
+  readonly payTo: RoutePayTo | PerNetwork<RoutePayTo>;
   /**
    * What a payment buys instead of one request: `{ uses: 100 }`, `{ for: '24h' }`, both, or with `group: 'magazine'` for every
    * gate of that group. The paid request is the first of the uses. It is shown again by the token that the paid response has in
@@ -64,8 +82,8 @@ export interface RequirePaymentOptions {
    * With `settle: 'before'`: whether a request that fails once its money has landed leaves its payer with it: the whole amount as
    * credit for the price of this route, or what it took of the pass that was bought. The failed response says so, and the token in
    * its `Access-Pass`, SIGN-IN-WITH-X of the wallet that paid, and the same payment are good for another request. With
-   * `settle: 'after'`: whether credit that was left before is taken where it is shown. Default true; false: neither, and the same
-   * payment may come again for the same request, three times in all.
+   * `settle: 'after'`: whether credit that was left before is taken where it is shown. Default true; false, and with several
+   * networks: neither, and the same payment may come again for the same request, three times in all.
    */
   readonly compensate?: boolean;
   /** How far the payment must have come on the chain. Default `confirmed`; `processed` is faster and can still be undone. */
@@ -148,13 +166,15 @@ const milliseconds = z
   .min(1, 'at least 1')
   .max(MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS}`);
 
+const isFacilitator = (it: unknown): boolean => typeof Reflect.get(Object(it), 'openPayment') === 'function';
+
 const belowErrors = ({ statusCode }: Response): boolean => statusCode < 400;
 
 /** Schema of {@link RequirePaymentOptions}; the defaults stand here. Prices and addresses are read by payment-terms.ts. */
 export const requirePaymentOptions = z.strictObject({
-  facilitator: z.custom<Facilitator>(
-    (it) => typeof Reflect.get(Object(it), 'openPayment') === 'function',
-    'a facilitator, made by createFacilitator or remoteFacilitator',
+  facilitator: z.custom<RequirePaymentOptions['facilitator']>(
+    (it) => isFacilitator(it) || (Array.isArray(it) && it.length > 0 && it.every(isFacilitator)),
+    'a facilitator, made by createFacilitator or remoteFacilitator, or a list of them',
   ),
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
   payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),
@@ -193,4 +213,17 @@ export const requirePaymentOptions = z.strictObject({
 });
 
 /** {@link RequirePaymentOptions} with the defaults filled in. */
-export type ResolvedPaymentOptions = Readonly<z.output<typeof requirePaymentOptions>>;
+export type FilledPaymentOptions = Readonly<z.output<typeof requirePaymentOptions>>;
+
+/** The same as gates work with them: one facilitator, which may stand for several, and the price and the recipient of its network. */
+export interface ResolvedPaymentOptions extends Omit<FilledPaymentOptions, 'facilitator' | 'price' | 'payTo'> {
+  readonly facilitator: Facilitator;
+  /** With several networks, those of the first. */
+  readonly price: RoutePrice;
+  readonly payTo: RoutePayTo;
+  /** What differs from network to network, where there are several. */
+  readonly perNetwork?: readonly NetworkTerms[];
+}
+
+/** What a gate asks for on one network. */
+export type NetworkTerms = Pick<ResolvedPaymentOptions, 'facilitator' | 'price' | 'payTo'>;

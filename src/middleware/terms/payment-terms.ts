@@ -7,6 +7,7 @@ import { parsePrice } from '../../protocol/money/money.js';
 import type { SupportedKind } from '../../protocol/supported.js';
 import type { Terms } from '../../protocol/types.js';
 import { askOption } from '../gate/option-fault.js';
+import { onEachNetwork } from './network-terms.js';
 import { hasOffers, pricesOf } from './offers.js';
 import { recipientOf } from './pay-to.js';
 import type { Offers, Price, ResolvedPaymentOptions } from './payment-options.js';
@@ -23,8 +24,16 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
  * @param where - the function that the options were given to, for messages
  */
 export function termsForRequest(where: string, options: ResolvedPaymentOptions): TermsFor {
+  if (options.perNetwork === undefined) return termsOnNetwork(where, options);
+  const byNetwork = new Map(
+    onEachNetwork(options).map((it) => [it.facilitator.network, termsOnNetwork(where, it)] as const),
+  );
+  return (req, kind) => byNetwork.get(kind.network)?.(req, kind) ?? [];
+}
+
+function termsOnNetwork(where: string, options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
-  const fixed = fixedTerms(where, options);
+  const fixed = fixedOnNetwork(where, options);
   const { declaredFault } = options.facilitator;
   if (fixed !== undefined) return withFeePayer(fixed, declaredFault);
   checkFixedParts(where, options);
@@ -63,8 +72,13 @@ function refuseFaults(terms: readonly RouteTerms[], declaredFault: DeclaredFault
   }
 }
 
-/** The terms of a route that asks the same of every request; undefined for others. */
+/** The terms of a route that asks the same of every request, on each of its networks; undefined for others. */
 export function fixedTerms(where: string, options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
+  const each = onEachNetwork(options).map((it) => fixedOnNetwork(where, it));
+  return each.every((it) => it !== undefined) ? each.flat() : undefined;
+}
+
+function fixedOnNetwork(where: string, options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
   const { price, payTo, memo } = options;
   const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
   return varies
@@ -81,7 +95,7 @@ export function fixedTerms(where: string, options: ResolvedPaymentOptions): read
 function readTerms(
   where: string,
   options: ResolvedPaymentOptions,
-  prices: readonly RoutePrice[],
+  prices: readonly AtomicTerms[],
   payTo: string,
   memo: string | undefined,
 ): readonly RouteTerms[] {
@@ -101,9 +115,9 @@ function readTerms(
 const OFFERS_OF_FUNCTION =
   'a function as option "price" answers prices without a pass: give a list as "price", which says what each buys';
 
-type RoutePrice = Pick<Terms, 'asset' | 'amount'>;
+type AtomicTerms = Pick<Terms, 'asset' | 'amount'>;
 
-function readPrices(where: string, price: Price | Offers, options: ResolvedPaymentOptions): readonly RoutePrice[] {
+function readPrices(where: string, price: Price | Offers, options: ResolvedPaymentOptions): readonly AtomicTerms[] {
   const { facilitator } = options;
   // What a payment buys is known before any request: it would be taken and never delivered.
   if (typeof options.price === 'function' && hasOffers(price)) throw badOption(where, OFFERS_OF_FUNCTION, 'price');

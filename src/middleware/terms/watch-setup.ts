@@ -1,5 +1,6 @@
 import { addressText } from '../../protocol/address-input.js';
 import { parsePrice } from '../../protocol/money/money.js';
+import { onEachNetwork } from './network-terms.js';
 import { pricesOf } from './offers.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { fixedTerms } from './payment-terms.js';
@@ -13,7 +14,7 @@ export function watchSetup(where: string, options: ResolvedPaymentOptions): () =
   return () => {
     if (begun) return;
     begun = true;
-    options.facilitator.setup.begin(needsOf(where, options));
+    for (const it of onEachNetwork(options)) it.facilitator.setup.begin(needsOf(where, it));
   };
 }
 

@@ -42,11 +42,11 @@ export function readPayloadV1(payload: unknown): WireReading<Payment> {
   return { ok: true, value: { scheme, network: network.value, transaction: transaction.value } };
 }
 
-function paymentRequired({ resource, terms, hint, error }: Challenge): RequiredV1 {
+function paymentRequired({ resource, terms, hints, error }: Challenge): RequiredV1 {
   return {
     x402Version: 1,
     error: error ?? 'payment_required',
-    accepts: terms.map((it) => requirements(it, resource, hint)),
+    accepts: terms.map((it) => requirements(it, resource, hints?.[it.network])),
   };
 }
 

@@ -85,13 +85,15 @@ export function writeUnsignedPayment(
 }
 
 function paymentRequired(challenge: Challenge, nonce: string): PaymentRequired {
-  const { resource, terms, hint, paymentFlow, error, extensions } = challenge;
+  const { resource, terms, hints, paymentFlow, error, extensions } = challenge;
   return {
     x402Version: 2,
     ...defined({ error }),
     resource: resourceInfo(resource),
     accepts:
-      terms.length === 0 ? signInChains(extensions) : terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
+      terms.length === 0
+        ? signInChains(extensions)
+        : terms.map((it) => writeTerms(it, { hint: hints?.[it.network], nonce, paymentFlow })),
     ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
   };
 }

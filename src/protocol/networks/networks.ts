@@ -33,3 +33,11 @@ export function toV1Name(id: NetworkId): Network {
 export function networkFrom(text: string): NetworkId | undefined {
   return BY_NAME.get(text);
 }
+
+/** What money is on a network: `live` on mainnet, `test` everywhere else. */
+export type MoneyMode = 'live' | 'test';
+
+/** What the money of a network is. */
+export function modeOf(network: NetworkId): MoneyMode {
+  return network === 'solana' ? 'live' : 'test';
+}

@@ -1,19 +1,27 @@
 import { z } from 'zod';
 import type { TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
-import { networkOption } from '../../facilitator/facilitator-options.js';
 import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
 import { originList } from '../../middleware/gate/cross-origin.js';
 import type { PageOptions } from '../../pages/layout/page-options.js';
 import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
-import type { NetworkId, Token } from '../../protocol/types.js';
+import type { Token } from '../../protocol/types.js';
 import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js';
+import { type ChainConfiguration, chainFaults, chainOf, otherChainsOf } from './chain-configuration.js';
 import { isAddressList, jsonFile, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 import { GATEWAY_VARIABLES, type GatewayConfiguration, gatewayConfiguration } from './gateway-variables.js';
 import { withHidden } from './hidden-fields.js';
+import {
+  listOfNetworks,
+  listOfUrls,
+  NETWORK_KEYS,
+  NETWORK_VARIABLES,
+  networkFaults,
+  wsUrl,
+} from './network-variables.js';
 import { PAGE_VARIABLES, pageOf } from './page-variables.js';
-import { REFUND_VARIABLES, type RefundConfiguration, refundFaults, refundsOf } from './refund-variables.js';
+import { REFUND_VARIABLES, refundFaults } from './refund-variables.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -38,6 +46,8 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly trustProxy?: number | string | undefined;
   /** The chain; undefined means: start the sandbox. */
   readonly chain?: ChainConfiguration | undefined;
+  /** Further ones of `SOLANA_NETWORK`, each with variables of its own: `SOLANA_DEVNET_RPC_URL`. Default: none. */
+  readonly otherChains?: readonly ChainConfiguration[] | undefined;
   /** `PAY_TO`. Wallet that the demo route's price goes to. Default: a new one on the sandbox, none elsewhere. */
   readonly payTo?: string | undefined;
   /**
@@ -82,29 +92,6 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly allowPrivateNetworks: readonly string[];
 }
 
-/** Which Solana to talk to, and with which key. */
-export interface ChainConfiguration {
-  /** `SOLANA_NETWORK`. */
-  readonly network: NetworkId;
-  /** `SOLANA_RPC_URL`, several separated by commas. Default: the cluster's public one. */
-  readonly rpcUrl?: readonly string[] | undefined;
-  /** `SOLANA_WS_URL`. */
-  readonly wsUrl?: string | undefined;
-  /**
-   * `FACILITATOR_KEYPAIR`: path of a key file, base58 text, or JSON array. Pays the network fees. Of several paths or texts,
-   * separated by commas, the first is offered, and the others settle what was offered with them before.
-   */
-  readonly keypair: readonly string[];
-  /**
-   * `SPLIT_KEYPAIR`, in the same forms: the wallet that is paid for projects with several recipients, and pays them out. Its
-   * token accounts must exist. Of several paths or texts, separated by commas, the first is paid, and the others pay out what was
-   * paid to them before. Default: none, and such projects are paid by `/create-payment` only.
-   */
-  readonly splitKeypair?: readonly string[] | undefined;
-  /** `REFUND_KEYPAIR`, `REFUND_MAX`, `REFUND_MAX_PER_DAY`. Default: nothing is refunded on the chain. */
-  readonly refunds?: RefundConfiguration | undefined;
-}
-
 const MIN_SECRET_BYTES = 32;
 const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "openssl rand -base64 48"`;
 const PORT = 'a port number';
@@ -117,12 +104,7 @@ const ORIGINS = '"*", or a list of at most 1,000 origins such as https://shop.ex
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-const listOfUrls = z
-  .string()
-  .transform((text) => text.split(',').map((it) => it.trim()))
-  .pipe(z.array(z.url({ protocol: /^https?$/, error: 'a list of http(s) addresses' })));
-
-const listOfNetworks = z
+const listOfRanges = z
   .string()
   .transform((text) => text.split(',').map((it) => it.trim()))
   .refine((networks) => networks.every(isNetwork), NETWORKS);
@@ -145,9 +127,10 @@ const environment = z.object({
     .refine((text) => /^\d{1,3}$/.test(text) || isAddressList(text), PROXIES)
     .transform((text) => (/^\d+$/.test(text) ? Number(text) : text))
     .optional(),
-  SOLANA_NETWORK: networkOption.optional(),
+  SOLANA_NETWORK: listOfNetworks.optional(),
   SOLANA_RPC_URL: listOfUrls.optional(),
-  SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
+  SOLANA_WS_URL: wsUrl.optional(),
+  ...NETWORK_VARIABLES,
   FACILITATOR_KEYPAIR: keyTexts.optional(),
   SPLIT_KEYPAIR: keyTexts.optional(),
   PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
@@ -167,7 +150,7 @@ const environment = z.object({
   MAX_PAYMENTS_IN_FLIGHT: z.coerce.number(PLACES).int(PLACES).min(1, PLACES).max(1_000_000, PLACES).optional(),
   DATABASE_URL: z.string().refine(isDatabaseUrl, DATABASE_FORMS).default('sqlite:./data/tollhouse.db'),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
-  ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
+  ALLOW_PRIVATE_NETWORKS: listOfRanges.optional(),
   ...GATEWAY_VARIABLES,
   ...REFUND_VARIABLES,
   ...PAGE_VARIABLES,
@@ -201,7 +184,7 @@ export function inspectEnvironment(env: Variables): {
   const faults = [
     ...issues.map(({ path, message }) => `${String(path[0])} must be ${message}`),
     ...chainFaults(known),
-    ...(result.success ? [...tiersFaults(result.data), ...refundFaults(result.data, tokensOf(result.data))] : []),
+    ...(result.success ? laterFaults(known, result.data) : []),
   ];
   if (!result.success || faults.length > 0) return { faults };
   return { configuration: configurationOf(result.data), faults };
@@ -218,6 +201,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     trustProxy: TRUST_PROXY,
     payTo: PAY_TO,
     chain,
+    otherChains: chain && otherChainsOf(data, chain),
     jwtSecret: JWT_SECRET,
     tiers: tiersOf(data),
     page: pageOf(data),
@@ -232,11 +216,14 @@ function configurationOf(data: Environment): ServerConfiguration {
     logLevel: data.LOG_LEVEL,
     ...gatewayConfiguration(data, chain === undefined),
   };
-  return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
+  return withHidden(configuration, ['jwtSecret', 'secretsKey', 'databaseUrl', 'redisUrl']);
 }
 
-/** Variables whose values, where they are no paths, let their holder spend or sign in as anybody. */
-const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'JWT_SECRET'];
+/** Variables whose values, where they are no paths, let their holder spend, sign in as anybody, or read what others entrusted. */
+const SECRETS = [
+  ...['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'JWT_SECRET', 'SECRETS_KEY'],
+  ...NETWORK_KEYS,
+];
 
 /**
  * Takes the secrets out of an environment once they were read: crash reports, processes that are started, and whoever prints
@@ -252,21 +239,16 @@ export function tokensBySymbol(own: readonly Token[], known: readonly Token[]): 
   return [...own, ...known.filter(({ symbol, mint }) => !taken.has(symbol) && !taken.has(mint))];
 }
 
-const LEAVES_SANDBOX = [
-  'SOLANA_NETWORK',
-  'SOLANA_RPC_URL',
-  'SOLANA_WS_URL',
-  'FACILITATOR_KEYPAIR',
-  'SPLIT_KEYPAIR',
-  'REFUND_KEYPAIR',
-];
-const NEEDED_OUTSIDE = ['SOLANA_NETWORK', 'FACILITATOR_KEYPAIR'];
-
-function chainFaults(env: Variables): string[] {
-  const missing = NEEDED_OUTSIDE.filter((name) => env[name] === undefined);
-  const stays = LEAVES_SANDBOX.every((name) => env[name] === undefined);
-  if (stays || missing.length === 0) return [];
-  return [`to leave the sandbox chain, ${missing.join(' and ')} must be set as well`];
+function laterFaults(known: Variables, env: Environment): readonly string[] {
+  const { SOLANA_NETWORK: networks = [] } = env;
+  const refunds = networks.slice(1).flatMap((it) => refundFaults(env, KNOWN_TOKENS[it]));
+  const faults = [
+    ...tiersFaults(env),
+    ...refundFaults(env, tokensOf(env)),
+    ...refunds,
+    ...networkFaults(known, networks),
+  ];
+  return [...new Set(faults)];
 }
 
 function tiersFaults(env: Environment): string[] {
@@ -274,25 +256,13 @@ function tiersFaults(env: Environment): string[] {
 }
 
 function tokensOf({ TOKENS_FILE = [], SOLANA_NETWORK }: Environment): readonly Token[] {
-  return tokensBySymbol(TOKENS_FILE, SOLANA_NETWORK === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK]);
+  return tokensBySymbol(
+    TOKENS_FILE,
+    SOLANA_NETWORK?.[0] === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK[0]],
+  );
 }
 
 /** Checked by {@link tiersFaults}. */
 function tiersOf({ TIERS_FILE }: Environment): TiersOptions | undefined {
   return TIERS_FILE as TiersOptions | undefined;
-}
-
-function chainOf(env: Environment): ChainConfiguration | undefined {
-  const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR, SPLIT_KEYPAIR } = env;
-  if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) return undefined;
-  const chain: ChainConfiguration = {
-    network: SOLANA_NETWORK,
-    rpcUrl: SOLANA_RPC_URL,
-    wsUrl: SOLANA_WS_URL,
-    keypair: FACILITATOR_KEYPAIR,
-    splitKeypair: SPLIT_KEYPAIR,
-    refunds: refundsOf(env),
-  };
-  // Providers put keys into their addresses.
-  return withHidden(chain, ['keypair', 'splitKeypair', 'refunds', 'rpcUrl', 'wsUrl']);
 }

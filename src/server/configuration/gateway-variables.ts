@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { GatewayOwners } from '../../gateway/owners/admission.js';
 import { quotaBytes, quotaCount } from '../../gateway/owners/quotas-option.js';
+import { MIN_SECRETS_KEY_BYTES } from '../../gateway/upstream-secrets/secret-box.js';
 import { isAddress } from '../../protocol/address.js';
 import { DEFAULT_QUOTAS, type Quotas } from '../../storage/owners/quotas.js';
 
@@ -15,6 +16,12 @@ export interface GatewayConfiguration {
   readonly operators: readonly string[];
   /** `GATEWAY_OWNERS`: `open`, or wallets that may create projects. Default: `open` on the sandbox, elsewhere the operators. */
   readonly owners: GatewayOwners;
+  /**
+   * `SECRETS_KEY`, at least 32 bytes: encrypts the secrets that owners add to the calls of their upstreams. Of several, separated by
+   * commas, the first encrypts, and all decrypt. Default: on the sandbox a file beside the database; elsewhere none, and such secrets are
+   * refused.
+   */
+  readonly secretsKey: readonly string[];
 }
 
 const WALLETS = 'a list of wallets, base58, separated by commas';
@@ -25,6 +32,12 @@ const wallets = z
   .refine((all) => all.every(isAddress), WALLETS);
 const owners = z.union([z.literal('open'), wallets], `"open", or ${WALLETS}`);
 
+const SECRETS = `secrets of at least ${MIN_SECRETS_KEY_BYTES} bytes, separated by commas; make one with "openssl rand -base64 32"`;
+const secrets = z
+  .string()
+  .transform((text) => text.split(',').map((it) => it.trim()))
+  .refine((all) => all.every((it) => Buffer.byteLength(it) >= MIN_SECRETS_KEY_BYTES), SECRETS);
+
 const count = z.coerce.number('a whole number').pipe(quotaCount);
 const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 
@@ -32,6 +45,7 @@ const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 export const GATEWAY_VARIABLES = {
   OPERATORS: wallets.default([]),
   GATEWAY_OWNERS: owners.optional(),
+  SECRETS_KEY: secrets.default([]),
   QUOTA_PROJECTS: count.default(DEFAULT_QUOTAS.projects),
   QUOTA_KEYS: count.default(DEFAULT_QUOTAS.keys),
   QUOTA_WEBHOOKS: count.default(DEFAULT_QUOTAS.webhooks),
@@ -47,6 +61,7 @@ const variables = z.object(GATEWAY_VARIABLES);
 export function gatewayConfiguration(env: z.output<typeof variables>, isSandbox: boolean): GatewayConfiguration {
   return {
     operators: env.OPERATORS,
+    secretsKey: env.SECRETS_KEY,
     owners: env.GATEWAY_OWNERS ?? (isSandbox ? 'open' : env.OPERATORS),
     quotas: {
       projects: env.QUOTA_PROJECTS,

@@ -29,12 +29,13 @@ export const REFUND_VARIABLES = {
 };
 
 const variables = z.object(REFUND_VARIABLES);
-type Variables = z.output<typeof variables>;
+/** Those variables as they were read. */
+export type RefundVariables = z.output<typeof variables>;
 
 const BOUNDS = ['REFUND_MAX', 'REFUND_MAX_PER_DAY'] as const;
 
 /** What is wrong with variables that were read: a bound of nothing, or one that is no price. */
-export function refundFaults(env: Variables, tokens: readonly Token[]): readonly string[] {
+export function refundFaults(env: RefundVariables, tokens: readonly Token[]): readonly string[] {
   return BOUNDS.flatMap((name) => {
     const given = env[name];
     if (given === undefined) return [];
@@ -50,6 +51,6 @@ export function refundsOf({
   REFUND_KEYPAIR: keypair,
   REFUND_MAX: max,
   REFUND_MAX_PER_DAY: maxPerDay,
-}: Variables): RefundConfiguration | undefined {
+}: RefundVariables): RefundConfiguration | undefined {
   return keypair === undefined ? undefined : { keypair, ...defined({ max, maxPerDay }) };
 }

@@ -4,7 +4,8 @@ import { addressOf } from '../../protocol/address.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { createMemoryLedger } from '../../storage/ledger/memory-ledger.js';
 import { connectChain } from '../chain-parts.js';
-import type { ChainConfiguration, ServerConfiguration } from '../configuration/configuration.js';
+import type { ChainConfiguration } from '../configuration/chain-configuration.js';
+import type { ServerConfiguration } from '../configuration/configuration.js';
 import { broken, type Examined, risky, well } from './examination.js';
 import { examineRefunds, refundWallet } from './examine-refunds.js';
 
@@ -14,6 +15,16 @@ const PRICE = '$0.01';
 
 /** Looks at the chain as the server would use it: RPC, WebSocket, keys, and the wallets that are to be paid. */
 export async function examineChain(configuration: ServerConfiguration): Promise<readonly Examined[]> {
+  const { otherChains = [] } = configuration;
+  const first = await examineOne(configuration);
+  const others = otherChains.map(async (chain) => {
+    const found = await examineOne({ ...configuration, chain, otherChains: [], tokens: [], payTo: undefined });
+    return found.map((it) => ({ ...it, what: `${it.what} (${chain.network})` }));
+  });
+  return [...first, ...(await Promise.all(others)).flat()];
+}
+
+async function examineOne(configuration: ServerConfiguration): Promise<readonly Examined[]> {
   const { chain, payTo } = configuration;
   if (chain === undefined) {
     const detail = 'are not set: the server runs on a sandbox chain of its own, where nothing has any value';

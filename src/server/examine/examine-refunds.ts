@@ -8,7 +8,8 @@ import { readTokenBalances } from '../../solana/accounts/token-accounts.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
-import { type ChainConfiguration, type ServerConfiguration, tokensBySymbol } from '../configuration/configuration.js';
+import type { ChainConfiguration } from '../configuration/chain-configuration.js';
+import { type ServerConfiguration, tokensBySymbol } from '../configuration/configuration.js';
 import { broken, type Examined, risky, well } from './examination.js';
 
 const WHERE = 'tollhouse doctor';

@@ -53,10 +53,19 @@ export function examineSecret({ jwtSecret, chain }: ServerConfiguration): Examin
   return risky(what, detail, 'JWT_SECRET=$(openssl rand -base64 48), the same for all instances');
 }
 
+/** Whether owners can add secrets to the calls of their upstreams. */
+export function examineSecretsKey({ secretsKey, chain }: ServerConfiguration): Examined {
+  const what = 'SECRETS_KEY';
+  if (secretsKey.length > 0) return well(what, 'is long enough');
+  if (chain === undefined) return well(what, 'is kept beside the database on the sandbox');
+  const detail = 'is not set: owners cannot add keys of their own to the calls of their APIs';
+  return well(what, `${detail}; SECRETS_KEY=$(openssl rand -base64 32), the same for all instances`);
+}
+
 /** Whether the address under which clients come fits how the server is reached. */
 export function examineAddress(configuration: ServerConfiguration): readonly Examined[] {
   const { baseUrl, trustProxy, chain, host } = configuration;
-  const isLive = chain?.network === 'solana';
+  const isLive = [chain, ...(configuration.otherChains ?? [])].some((it) => it?.network === 'solana');
   if (baseUrl === undefined) return [examineNoAddress(configuration)];
   const { protocol, hostname } = new URL(baseUrl);
   const isLocal = LOOPBACK.test(hostname);

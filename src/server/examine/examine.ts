@@ -1,10 +1,11 @@
 import { inspectEnvironment, type ServerConfiguration, VARIABLES } from '../configuration/configuration.js';
 import { type Misspelt, misspeltVariables } from '../configuration/misspelt.js';
+import { NETWORK_KEYS } from '../configuration/network-variables.js';
 import { modeForOthers } from '../configuration/secret-file.js';
 import { requirePackages } from '../needed-packages.js';
 import { broken, type Examined, risky, well } from './examination.js';
 import { examineChain } from './examine-chain.js';
-import { examineAddress, examineDatabase, examineRedis, examineSecret } from './examine-server.js';
+import { examineAddress, examineDatabase, examineRedis, examineSecret, examineSecretsKey } from './examine-server.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -30,6 +31,7 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
     database,
     ...redis,
     examineSecret(configuration),
+    examineSecretsKey(configuration),
     ...examineAddress(configuration),
   ];
 }
@@ -60,7 +62,7 @@ function faultLine(fault: string): Examined {
 /** Files with keys, which nobody else may read. */
 function examineFiles(env: Variables, { chain }: ServerConfiguration): readonly Examined[] {
   if (chain === undefined) return [];
-  return ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR'].flatMap((name) => {
+  return ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', ...NETWORK_KEYS].flatMap((name) => {
     const values = env[name]?.startsWith('[') ? [] : (env[name] ?? '').split(',').map((it) => it.trim());
     const open = values.flatMap((path) => {
       const mode = path === '' ? undefined : modeForOthers(path);

@@ -6,7 +6,8 @@ import { watchBalance } from './watch-balance.js';
 
 /** What the server looks after by itself. */
 export interface HousekeepingParts {
-  readonly facilitator: Pick<EmbeddedFacilitator, 'health'>;
+  /** One for each network. */
+  readonly facilitators: readonly Pick<EmbeddedFacilitator, 'health' | 'network'>[];
   readonly storage: Pick<Storage, 'counters' | 'gateway'>;
   readonly logger: ServerLogger;
 }
@@ -18,9 +19,12 @@ const HEALTH_EVERY_MS = 10_000;
  * Begins what a server does without being asked: it watches its own health.
  * @returns ends that; resolves when nothing of it is under way any more
  */
-export function startHousekeeping({ facilitator, storage, logger }: HousekeepingParts): () => Promise<void> {
+export function startHousekeeping({ facilitators, storage, logger }: HousekeepingParts): () => Promise<void> {
+  const lookAtAll = async (): Promise<void> => {
+    await Promise.all(facilitators.map((it) => look(it, storage, logger)));
+  };
   const looking = repeat(HEALTH_EVERY_MS, () =>
-    look(facilitator, storage, logger).catch((error: unknown) => {
+    lookAtAll().catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       logger.warn({ reason }, 'looking after itself failed');
     }),
@@ -29,11 +33,12 @@ export function startHousekeeping({ facilitator, storage, logger }: Housekeeping
 }
 
 async function look(
-  facilitator: HousekeepingParts['facilitator'],
+  { network, health: lookAt }: HousekeepingParts['facilitators'][number],
   { counters, gateway }: HousekeepingParts['storage'],
   logger: ServerLogger,
 ): Promise<void> {
-  const health = await facilitator.health();
-  const isTold = await watchBalance(health, { counters, events: gateway.events, now: Date.now });
-  if (isTold) logger.warn({ wallet: health.wallet, lamports: String(health.lamports) }, 'the fee payer is running dry');
+  const health = await lookAt();
+  const isTold = await watchBalance(health, { network, counters, events: gateway.events, now: Date.now });
+  if (isTold)
+    logger.warn({ network, wallet: health.wallet, lamports: String(health.lamports) }, 'the fee payer is running dry');
 }

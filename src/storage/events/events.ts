@@ -20,6 +20,8 @@ export const EVENT_TYPES = [
   'project.updated',
   'project.paused',
   'project.deleted',
+  'project.upstream_down',
+  'project.upstream_up',
   'payout.created',
   'payout.paid',
   'payout.failed',

@@ -31,6 +31,8 @@ export interface PaymentRequestRecord {
   /** The project that it was made for, and its owner's wallet. */
   readonly projectId?: string;
   readonly owner?: string;
+  /** The name of the project's route whose call it pays for. Default: a call at the project's own price. */
+  readonly route?: string;
   /** The service key under which it was made: only this key's caller may use it as a proof. */
   readonly keyId?: string;
 }

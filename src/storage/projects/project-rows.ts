@@ -3,27 +3,20 @@ import { formatAmount } from '../../protocol/money/money.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
+import { type KeptPrice, type KeptRoute, priceToKeep, routeToKeep, toPrice, toRoute } from './price-rows.js';
 import {
-  type ProjectOffer,
-  type ProjectPass,
   type ProjectPrice,
   type ProjectRecord,
   type ProjectSettings,
+  type ProjectUpstream,
   priceKey,
 } from './projects.js';
 
-/** What of a project is kept as JSON. */
-type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags'> & {
-  readonly price: Omit<ProjectPrice, 'amount' | 'pass' | 'offers' | 'former'> & {
-    readonly pass?: KeptPass;
-    readonly offers?: readonly KeptOffer[];
-    readonly former?: readonly KeptOffer[];
-  };
+/** What of a project is kept as JSON; the amount of its price has a column. */
+type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags' | 'routes'> & {
+  readonly price: Omit<KeptPrice, 'amount'> & Pick<ProjectPrice, 'network' | 'chargeOn'>;
+  readonly routes?: readonly KeptRoute[];
 };
-
-/** Amounts as digits. */
-type KeptPass = Omit<ProjectPass, 'cost'> & { readonly cost?: string };
-type KeptOffer = Pick<ProjectOffer, 'token'> & { readonly amount: string; readonly pass: KeptPass };
 
 /** Columns of a project. */
 export const PROJECT_COLUMNS = [
@@ -37,6 +30,7 @@ export const PROJECT_COLUMNS = [
   'mint',
   'symbol',
   'price_key',
+  'network',
   'tags',
   'search',
   'details',
@@ -45,20 +39,22 @@ export const PROJECT_COLUMNS = [
   'previous_secret_until',
   'created_at',
   'updated_at',
+  'secrets_keys',
 ] as const;
 
 /** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
 export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example, allowed } =
     project;
+  const { routes, freeCalls } = project;
   const { amount, token } = price;
   const details: Details = {
     name,
     upstream,
-    price: priceToKeep(price),
+    price: priceOf(price),
     split,
     limits,
-    ...defined({ description, metadata, example, allowed }),
+    ...defined({ description, metadata, example, allowed, routes: routes?.map(routeToKeep), freeCalls }),
   };
   return {
     id: project.id,
@@ -70,7 +66,8 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     amount: amountToSql(amount),
     mint: token.mint,
     symbol: token.symbol.toUpperCase(),
-    price_key: priceKey(formatAmount(amount, token.decimals)),
+    price_key: priceKey(formatAmount(lowestPrice(project), token.decimals)),
+    network: price.network,
     tags: JSON.stringify(tags),
     search: [slug, name, description ?? '', ...tags].join(' ').toLowerCase(),
     details: JSON.stringify(details),
@@ -79,38 +76,37 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     previous_secret_until: project.previousSecretUntil ?? null,
     created_at: project.createdAt,
     updated_at: project.updatedAt,
+    secrets_keys: secretsKeysOf(upstream),
   };
 }
 
-function priceToKeep({ amount: _amount, pass, offers, former, ...price }: ProjectPrice): Details['price'] {
-  const kept = { pass: pass && passToKeep(pass), offers: offers?.map(offerToKeep), former: former?.map(offerToKeep) };
-  return { ...price, ...defined(kept) };
+/** Ids of the keys that the secrets of an upstream are encrypted with, separated by spaces; null where it has none. */
+function secretsKeysOf({ headers = {}, query = {} }: ProjectUpstream): string | null {
+  const ids = [...Object.values(headers), ...Object.values(query)].map((sealed) => sealed.split('.')[1] ?? '');
+  return ids.length === 0 ? null : [...new Set(ids)].sort().join(' ');
 }
 
-function offerToKeep({ amount, token, pass }: ProjectOffer): KeptOffer {
-  return { amount: String(amount), token, pass: passToKeep(pass) };
+/** The lowest price of calls in the token of the project's own price, by which the marketplace is searched; in atomic units. */
+export function lowestPrice({ price, routes = [] }: Pick<ProjectSettings, 'price' | 'routes'>): bigint {
+  const prices = routes.flatMap((it) => (it.price?.token.mint === price.token.mint ? it.price.amount : []));
+  let lowest = price.amount;
+  for (const it of prices) if (it < lowest) lowest = it;
+  return lowest;
 }
 
-function passToKeep({ cost, ...pass }: ProjectPass): KeptPass {
-  return { ...pass, ...defined({ cost: cost?.toString() }) };
+function priceOf({ network, chargeOn, ...price }: ProjectPrice): Details['price'] {
+  const { amount: _amount, ...kept } = priceToKeep(price);
+  return { ...kept, network, ...defined({ chargeOn }) };
 }
 
-function toPrice({ pass, offers, former, ...price }: Details['price'], amount: bigint): ProjectPrice {
-  const known = { pass: pass && toPass(pass), offers: offers?.map(toOffer), former: former?.map(toOffer) };
-  return { ...price, amount, ...defined(known) };
+function timeOf(name: 'upstreamCheckedAt' | 'upstreamDownSince', value: Row[string] | undefined) {
+  return value === null || value === undefined ? {} : { [name]: Number(value) };
 }
 
-function toOffer({ amount, token, pass }: KeptOffer): ProjectOffer {
-  return { amount: BigInt(amount), token, pass: toPass(pass) };
-}
-
-function toPass({ cost, ...pass }: KeptPass): ProjectPass {
-  return { ...pass, ...(cost === undefined ? {} : { cost: BigInt(cost) }) };
-}
-
-/** A row of `tollhouse_project`. */
+/** A row of `tollhouse_project`, and how its upstream is where that was read with it. */
 export function toProject(row: Row): ProjectRecord {
-  const { price, ...details } = JSON.parse(String(row.details)) as Details;
+  const { price: kept, routes, ...details } = JSON.parse(String(row.details)) as Details;
+  const { network, chargeOn, ...price } = kept;
   return {
     ...details,
     id: String(row.id),
@@ -119,12 +115,15 @@ export function toProject(row: Row): ProjectRecord {
     state: row.state as ProjectRecord['state'],
     visibility: row.visibility as ProjectRecord['visibility'],
     version: Number(row.version),
-    price: toPrice(price, amountOf(row.amount)),
+    price: { ...toPrice({ ...price, amount: String(amountOf(row.amount)) }), network, ...defined({ chargeOn }) },
+    ...defined({ routes: routes?.map(toRoute) }),
     tags: JSON.parse(String(row.tags)) as readonly string[],
     secret: String(row.secret),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     ...(row.previous_secret === null ? {} : { previousSecret: String(row.previous_secret) }),
     ...(row.previous_secret_until === null ? {} : { previousSecretUntil: Number(row.previous_secret_until) }),
+    ...timeOf('upstreamCheckedAt', row.checked_at),
+    ...timeOf('upstreamDownSince', row.down_since),
   };
 }

@@ -4,6 +4,10 @@ import { PROJECT_COLUMNS } from './project-rows.js';
 import { MAX_WORDS, type MarketSort } from './projects.js';
 
 const COLUMNS = PROJECT_COLUMNS.join(', ');
+/** With how its upstream is. */
+const SHOWN = `${COLUMNS},
+    (select checked_at from tollhouse_upstream_health where project_id = tollhouse_project.id) as checked_at,
+    (select down_since from tollhouse_upstream_health where project_id = tollhouse_project.id) as down_since`;
 const VALUES = placesOf(PROJECT_COLUMNS);
 const DOCUMENT = PROJECT_COLUMNS.length + 1;
 const ASSIGNMENTS = PROJECT_COLUMNS.map((column, at) => `${column} = $${at + 1}`).join(', ');
@@ -42,11 +46,11 @@ export const PROJECTS = {
   },
   find: {
     name: 'tollhouse_project_find',
-    text: `select ${COLUMNS} from tollhouse_project where id = $1 and state <> 'deleted'`,
+    text: `select ${SHOWN} from tollhouse_project where id = $1 and state <> 'deleted'`,
   },
   findBySlug: {
     name: 'tollhouse_project_by_slug',
-    text: `select ${COLUMNS} from tollhouse_project where slug = $1 and state <> 'deleted'`,
+    text: `select ${SHOWN} from tollhouse_project where slug = $1 and state <> 'deleted'`,
   },
   ownerOf: {
     name: 'tollhouse_project_owner',
@@ -58,7 +62,7 @@ export const PROJECTS = {
   },
   list: {
     name: 'tollhouse_project_list',
-    text: `select ${COLUMNS} from tollhouse_project
+    text: `select ${SHOWN} from tollhouse_project
       where owner = $1 and state <> 'deleted' and (created_at, id) < ($2, $3)
       order by created_at desc, id desc limit $4`,
   },
@@ -70,7 +74,7 @@ export const PROJECTS = {
 } as const satisfies Record<string, Statement>;
 
 /** Whether neither a project nor what its owner sells is suspended. */
-function notSuspended(id: string, owner: string): string {
+export function notSuspended(id: string, owner: string): string {
   return `not exists (select 1 from tollhouse_suspension as stopped
     where (stopped.kind = 'project' and stopped.target = ${id}) or (stopped.kind = 'owner' and stopped.target = ${owner}))`;
 }
@@ -82,7 +86,7 @@ const MAX_PAYER_DAYS = 5_000;
 const PAYERS = `(select count(*) from (
     select distinct label from (
       select label from tollhouse_rollup
-      where project_id = project.id and kind = 'payers_day' and hour >= $${7 + MAX_WORDS} and label <> project.owner
+      where project_id = project.id and kind = 'payers_day' and hour >= $${8 + MAX_WORDS} and label <> project.owner
       order by hour, label limit ${MAX_PAYER_DAYS}) as payer_day) as payer)`;
 
 /** In Postgres the default, in SQLite there is none. */
@@ -102,7 +106,8 @@ export function marketStart(sort: MarketSort): number | string {
 
 /**
  * The lists of the marketplace. `$1` is a pattern for the tags, `$2` a token or empty, `$3` the highest price key, `$4` how
- * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words; for calls the day at last.
+ * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words
+ * and that of the network; for calls the day at last.
  */
 export const MARKET: Readonly<Record<MarketSort, Statement>> = {
   calls: marketStatement('calls'),
@@ -118,7 +123,7 @@ function marketStatement(sort: MarketSort): Statement {
     text: `select * from (
       select ${COLUMNS}, ${rank} as rank from tollhouse_project as project
       where project.state = 'active' and project.visibility = 'listed' and project.tags like $1 ${ESCAPE}
-        and $2 in ('', project.symbol, project.mint) and project.price_key <= $3
+        and $2 in ('', project.symbol, project.mint) and project.price_key <= $3 and project.network like $${7 + MAX_WORDS}
         and ${notSuspended('project.id', 'project.owner')}${words}) as offered
       where (rank, id) ${way === 'desc' ? '<' : '>'} ($5, $6)
       order by rank ${way}, id ${way} limit $4`,

@@ -1,6 +1,9 @@
 import type { Share } from '../../protocol/money/split.js';
-import type { NetworkId, Token } from '../../protocol/types.js';
+import type { MoneyMode } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
+import type { CallPrice } from './call-price.js';
+import type { FreeCallRule, ProjectRoute } from './project-routes.js';
 
 /** Whether calls of a project are served. A deleted one is kept for its payments and figures, and shown to nobody. */
 export type ProjectState = 'active' | 'paused' | 'deleted';
@@ -16,37 +19,33 @@ export interface ProjectUpstream {
   readonly url: string;
   /** How long its response may take, in milliseconds. */
   readonly timeoutMs: number;
+  /** How often a GET or HEAD that got no byte of a response is sent again, 0 to 3. Default {@link DEFAULT_RETRIES}. */
+  readonly retries?: number;
+  /** Header fields that are added to each call, by name in lower case. */
+  readonly headers?: SealedTexts;
+  /** Parameters that are added to the query of each call. */
+  readonly query?: SealedTexts;
+  /** Where it tells that it is well. Default: nobody looks. */
+  readonly health?: UpstreamHealth;
 }
 
-/** What a payment buys for more than one call: so many, a time, both, or credit. As its owner wrote it. */
-export interface ProjectPass {
-  /** How many calls, the paid one among them. */
-  readonly uses?: number;
-  /** For how long, from the payment on: `24h`, `30d`. */
-  readonly for?: string;
-  /** Of credit: what a call takes, in atomic units of the token that is paid. Missing where no credit is sold. */
-  readonly cost?: bigint;
-  /** Name of a group of gates of the same seller, all of which it covers. Default: the calls of its project. */
-  readonly group?: string;
+/** Secrets by name, each encrypted: stores hold nothing else. */
+export type SealedTexts = Readonly<Record<string, string>>;
+
+/** How often a call is repeated that got no byte of a response, unless its project says something else. */
+export const DEFAULT_RETRIES = 1;
+
+/** How an upstream is looked at. */
+export interface UpstreamHealth {
+  /** Begins with `/`; appended to the upstream's address. */
+  readonly path: string;
+  /** From one look to the next, in milliseconds. */
+  readonly intervalMs: number;
 }
 
-/** A price with what it buys. */
-export interface ProjectOffer {
-  /** Atomic units, at least 1. */
-  readonly amount: bigint;
-  readonly token: Token;
-  readonly pass: ProjectPass;
-}
-
-/** What a call costs. */
-export interface ProjectPrice extends Omit<ProjectOffer, 'pass'> {
-  /** What a payment of the amount buys. Default: one call; with this, no single calls are sold. */
-  readonly pass?: ProjectPass;
+/** What a call costs where no route says something else. */
+export interface ProjectPrice extends CallPrice {
   readonly network: NetworkId;
-  /** What else may be paid, in the seller's order. Default: nothing. */
-  readonly offers?: readonly ProjectOffer[];
-  /** What was offered before: passes that were bought cover calls still. Default: nothing. */
-  readonly former?: readonly ProjectOffer[];
   /** Statuses beside 2xx and 3xx that are charged. */
   readonly chargeOn?: readonly ChargedStatus[];
 }
@@ -95,6 +94,10 @@ export interface ProjectSettings {
   readonly tags: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
   readonly example?: ProjectExample;
+  /** What calls of some paths cost; the first that matches decides. Default: all have the project's price. */
+  readonly routes?: readonly ProjectRoute[];
+  /** Calls that each key has without paying. Default: none. */
+  readonly freeCalls?: FreeCallRule;
 }
 
 /** An upstream behind a price, and whose it is. */
@@ -112,6 +115,10 @@ export interface ProjectRecord extends ProjectSettings {
   readonly previousSecretUntil?: number;
   /** 1, and one more with every change. */
   readonly version: number;
+  /** When its upstream was last looked at, milliseconds since the epoch; read by owner and slug, and not written with the project. */
+  readonly upstreamCheckedAt?: number;
+  /** Since when its upstream is known not to answer, the same. */
+  readonly upstreamDownSince?: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Milliseconds since the epoch. */
@@ -143,6 +150,8 @@ export interface MarketQuery {
   readonly token?: string;
   /** In the token's own unit, as {@link priceKey} writes it. */
   readonly maxPrice?: string;
+  /** Default: what is sold for money and what is sold for test money. */
+  readonly mode?: MoneyMode;
   readonly sort: MarketSort;
   /** Start of the day of UTC from which on payers are counted for the order, milliseconds since the epoch. */
   readonly since: number;

@@ -2,6 +2,7 @@ import { eventSteps } from '../events/event-statements.js';
 import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
+import { healthSteps } from './health-statements.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import { MARKET, marketStart, PROJECTS } from './project-statements.js';
 import {
@@ -51,7 +52,7 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
         createdAt - SLUG_REST_MS,
         most,
       ] as const;
-      const steps = [...ownerSteps(owner, createdAt), ...eventSteps(events)];
+      const steps = [...ownerSteps(owner, createdAt), ...healthSteps(project), ...eventSteps(events)];
       const rows = await database.batchIf(step, steps, ownerLock(database, owner));
       return rows.length > 0 ? { status: 'created' } : whyRefused(project, most);
     },
@@ -61,7 +62,7 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
         openapi === 'keep'
           ? ([PROJECTS.replace, ...values] as const)
           : ([PROJECTS.replaceAll, ...values, documentToSql(openapi)] as const);
-      return (await database.batchIf(step, eventSteps(events))).length > 0;
+      return (await database.batchIf(step, [...healthSteps(project), ...eventSteps(events)])).length > 0;
     },
     find: (id) => one(PROJECTS.find, id),
     findBySlug: (slug) => one(PROJECTS.findBySlug, slug),
@@ -90,17 +91,23 @@ function documentToSql(openapi: ProjectOpenApi): string | null {
   return openapi === undefined ? null : JSON.stringify(openapi);
 }
 
-function marketValues({ words, tag, token, maxPrice, sort, since, after, limit }: MarketQuery): SqlInput[] {
+function marketValues({ words, tag, token, maxPrice, mode, sort, since, after, limit }: MarketQuery): SqlInput[] {
   const { rank, id } = after ?? { rank: marketStart(sort), id: '' };
   const patterns = Array.from({ length: MAX_WORDS }, (_, at) => patternOf(words[at]));
   const tags = patternOf(tag === undefined ? undefined : JSON.stringify(tag));
-  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns];
+  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns, networkPattern(mode)];
   return sort === 'calls' ? [...values, since] : values;
 }
 
 /** What contains a text, for `like`. */
 function patternOf(text: string | undefined): string {
   return text === undefined ? ANYTHING : `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Every network of test money is named after mainnet. */
+function networkPattern(mode: MarketQuery['mode']): string {
+  if (mode === undefined) return ANYTHING;
+  return mode === 'live' ? 'solana' : 'solana-%';
 }
 
 function rankOf(sort: MarketSort, { rank }: Row): number | string {

@@ -32,7 +32,14 @@ export async function start({ databases }: PassKeeperSettings): Promise<Contesta
     const scope = `GET /${name}`;
     const wallet = Keypair.generate().publicKey.toBase58();
     const bought = { kind: 'uses', bought: USES, left: USES } as const;
-    const pass = { id: newId('pas'), paymentId: newId('pay'), wallet, site: payTo, scope, ...bought };
+    const pass = {
+      id: newId('pas'),
+      paymentId: newId('pay'),
+      wallet,
+      site: `${payTo} solana-devnet`,
+      scope,
+      ...bought,
+    };
     const { id, serial } = await facilitator.passes.open(pass);
     tokens[name] = await passTokensOf(facilitator).issue({ ...pass, passId: id, serial });
     const sold = { facilitator, payTo, price: '$0.50', pass: { uses: Number(USES) } };

@@ -5,7 +5,8 @@ import {
   encodePaymentSignatureHeader,
 } from '@x402/core/http';
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types';
-import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { networkFrom } from '../../../src/protocol/networks/networks.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { buildPaymentTransaction } from '../../../src/solana/building/payment-transaction.js';
 
@@ -59,7 +60,7 @@ export async function signPayment(wallet: Wallet, url: string, how: PaymentChoic
 
 /** Signs a payment of given terms. */
 export async function signTerms({ sandbox, payer }: Wallet, accepted: PaymentRequirements): Promise<SignedPayment> {
-  const token = SANDBOX_TOKENS.find(({ mint }) => mint === accepted.asset);
+  const token = [...SANDBOX_TOKENS, ...KNOWN_TOKENS.solana].find(({ mint }) => mint === accepted.asset);
   if (token === undefined) throw new Error(`${accepted.asset} is no token of the sandbox`);
   const memo = accepted.extra?.['memo'];
   const transaction = buildPaymentTransaction({
@@ -79,11 +80,12 @@ export async function signTerms({ sandbox, payer }: Wallet, accepted: PaymentReq
 /** The headers that carry a transaction. */
 export function carry(transaction: Uint8Array, accepted: PaymentRequirements): SignedPayment {
   const payload = { transaction: Buffer.from(transaction).toString('base64') };
+  const network = networkFrom(accepted.network) ?? accepted.network;
   return {
     transaction,
     accepted,
     v2: { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload }) },
-    v1: { 'x-payment': encodeHeader({ x402Version: 1, scheme: 'exact', network: 'solana-devnet', payload }) },
+    v1: { 'x-payment': encodeHeader({ x402Version: 1, scheme: 'exact', network, payload }) },
   };
 }
 

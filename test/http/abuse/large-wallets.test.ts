@@ -1,5 +1,6 @@
 import type { Express, RequestHandler } from 'express';
 import { createHoldings, type Holdings } from '../../../src/access/holdings.js';
+import { createNetworks } from '../../../src/facilitator/networks/networks.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { TOKEN_GATE_OPERATIONS, tokenGateParts } from '../../../src/http/token-gate/operations.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
@@ -43,7 +44,10 @@ beforeAll(async () => {
   const club = requireTokenBalance({ ...common, mint: USDC, minBalance: 100 });
   const pay = requirePayment({ facilitator, payTo, price: '$0.01' });
   url = await fixture.serve((app: Express) => {
-    app.use(createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, holdings })).router);
+    app.use(
+      createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ networks: createNetworks('test', [facilitator]), holdings }))
+        .router,
+    );
     app.get('/club', club, tell);
     app.get('/report', pay, tell);
     app.get('/either', anyOf(club, pay), tell);

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
-import { createRouter, type RouterOptions } from '../../../src/http/create-router.js';
+import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { createRouter, type RouterSettings } from '../../../src/http/create-router.js';
 import { openIdentity } from '../../helpers/fixtures/identity-fixture.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
@@ -15,7 +16,10 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
   });
   afterAll(() => fixture.close());
 
-  const serve = (options: Partial<RouterOptions> = {}, before: (app: Express) => void = () => undefined) =>
+  const serve = (
+    options: Partial<RouterSettings> & { readonly facilitator?: EmbeddedFacilitator } = {},
+    before: (app: Express) => void = () => undefined,
+  ) =>
     fixture.serve((app) => {
       before(app);
       app.use(createRouter({ facilitator: fixture.facilitator, ...options }));
@@ -194,14 +198,14 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
       const dear = { ...terms, amount: 2_000n * ONE_CENT * 100n };
       expect(await facilitator.settle(await payTerms(fixture, dear), dear)).toMatchObject({ status: 'failed' });
       const text = await metrics(url);
-      expect(figure(text, 'tollhouse_payments_total{outcome="settled"}')).toBe(1);
-      expect(figure(text, 'tollhouse_payments_total{outcome="failed"}')).toBe(1);
-      expect(figure(text, 'tollhouse_settlement_seconds_count')).toBe(1);
-      expect(figure(text, 'tollhouse_settlement_seconds_sum')).toBeGreaterThan(0);
+      expect(figure(text, 'tollhouse_payments_total{outcome="settled",network="solana-devnet"}')).toBe(1);
+      expect(figure(text, 'tollhouse_payments_total{outcome="failed",network="solana-devnet"}')).toBe(1);
+      expect(figure(text, 'tollhouse_settlement_seconds_count{network="solana-devnet"}')).toBe(1);
+      expect(figure(text, 'tollhouse_settlement_seconds_sum{network="solana-devnet"}')).toBeGreaterThan(0);
       const wallet = fixture.feePayer.publicKey.toBase58();
       const lamports = Number(fixture.sandbox.balance(wallet));
-      expect(figure(text, `tollhouse_fee_payer_lamports{wallet="${wallet}"}`)).toBe(lamports);
-      expect(figure(text, 'tollhouse_rpc_up')).toBe(1);
+      expect(figure(text, `tollhouse_fee_payer_lamports{wallet="${wallet}",network="solana-devnet"}`)).toBe(lamports);
+      expect(figure(text, 'tollhouse_rpc_up{network="solana-devnet"}')).toBe(1);
       expect(figure(text, 'tollhouse_store_up')).toBe(1);
     });
 
@@ -211,7 +215,7 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
       const fault = fixture.sandbox.faults.add({ kind: 'disconnect' });
       const text = await metrics(url);
       fault.remove();
-      expect(text).toMatch(/^tollhouse_rpc_up 0$/m);
+      expect(text).toMatch(/^tollhouse_rpc_up{network="solana-devnet"} 0$/m);
       expect(text).not.toMatch(/^tollhouse_fee_payer_lamports[{ ]/m);
     });
 

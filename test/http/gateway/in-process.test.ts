@@ -73,7 +73,11 @@ test('whose it is must be a wallet', async () => {
 });
 
 test.each([
-  [{ ...PROJECT, slug: 'abc', upstream: undefined }, '/upstream', 'must be { url, timeoutMs? }'],
+  [
+    { ...PROJECT, slug: 'abc', upstream: undefined },
+    '/upstream',
+    'must be { url, timeoutMs?, retries?, headers?, query?, health? }',
+  ],
   [{ ...PROJECT, slug: 'abc', name: undefined }, '/name', 'must be a text'],
   [undefined, '', 'must be an object, as in { slug, name,'],
   [{ ...PROJECT, slug: 'A B' }, '/slug', 'must be 3 to 40 letters'],

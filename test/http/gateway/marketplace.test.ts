@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { createNetworks } from '../../../src/facilitator/networks/networks.js';
 import type { ProjectFigures } from '../../../src/gateway/projects/marketplace.js';
 import { DISCOVERY_OPERATIONS } from '../../../src/http/discovery/operations.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
@@ -296,7 +297,7 @@ describe('discovery', () => {
       app.use(
         '/pay',
         createRoutes(DISCOVERY_OPERATIONS, {
-          facilitator: toll.facilitator,
+          networks: createNetworks('test', [toll.facilitator]),
           service: () => serviceInfo([]),
           listed: projectListings({
             projects: fixture.projects,

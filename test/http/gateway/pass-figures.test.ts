@@ -117,7 +117,7 @@ describe.each(BOTH_DATABASES)('what is said of passes, on %s', (name, openDataba
     const url = await fixture.serve((app) => app.get('/shop', credit, (_req, res) => void res.send('goods')));
     const wallet = caller.wallet.publicKey.toBase58();
     await buyPass({ sandbox, payer: caller.wallet }, `${url}/shop`);
-    const place = { wallet, site: payTo, scope: 'group all' };
+    const place = { wallet, site: `${payTo} solana-devnet`, scope: 'group all' };
     await storage.passes.open(allowanceFor(place, { uses: 10n, perMs: DAY_MS }, time));
     const [before] = (await spendingOf()).passes as readonly { readonly payment_id: string }[];
     expect(before).toMatchObject({ used: '20000', left: '40000', refunded: null });

@@ -95,7 +95,9 @@ describe('what the upstream gets', () => {
     'X-Upstream-Key: secret',
     'X_Upstream_Key: secret',
   ])('not "%s"', async (line) => {
-    const { headers } = await received([line], { forward: { headers: { 'X-Upstream-Key': 'ours' } } });
+    const { headers } = await received([line], {
+      forward: { additions: () => ({ headers: { 'x-upstream-key': 'ours' }, query: {} }) },
+    });
     expect(JSON.stringify(headers)).not.toContain('secret');
     expect(headers['x-upstream-key']).toBe('ours');
   });

@@ -96,7 +96,14 @@ describe('what becomes of a pass', () => {
     await until(() => hooks(id).length === 1);
     const data = {
       ...{ pass_id: id, payment_id: pass.paymentId, wallet: fixture.payer.publicKey.toBase58(), kind: 'uses' },
-      ...{ site: owner.publicKey.toBase58(), covers: 'GET /two', mint: null, bought: '2', left: '1', ends_at: null },
+      ...{
+        site: `${owner.publicKey.toBase58()} solana-devnet`,
+        covers: 'GET /two',
+        mint: null,
+        bought: '2',
+        left: '1',
+        ends_at: null,
+      },
     };
     expect(hooks(id)).toEqual([expect.objectContaining({ type: 'pass.created', project_id: null, data })]);
 

@@ -87,7 +87,13 @@ describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, expres
   test('is not sold twice to who signs in while the payment for it is on its way, and is another to others', async () => {
     const { ledger, wallet } = { ledger: storage.ledger, wallet: await fixture.sandbox.createWallet({ usdc: '2' }) };
     const payer = wallet.publicKey.toBase58();
-    const buys = { site: fixture.payTo, scope: 'GET /one/:id', kind: 'uses', bought: 3n, left: 2n } as const;
+    const buys = {
+      site: `${fixture.payTo} solana-devnet`,
+      scope: 'GET /one/:id',
+      kind: 'uses',
+      bought: 3n,
+      left: 2n,
+    } as const;
     const claim = newClaim({ payer, buys });
     await ledger.claim(claim);
     await ledger.recordBroadcast(claim.id, claim.lease, {});

@@ -222,6 +222,7 @@ describe('POST /verify', () => {
       to: null,
       received: [],
       transfers: [],
+      network: null,
     });
   });
 

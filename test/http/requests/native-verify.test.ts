@@ -215,7 +215,7 @@ describe('what is not verified', () => {
     const { status, body } = await verify(bs58.encode(Buffer.alloc(64, 7)));
     expect([status, body]).toEqual([
       200,
-      { verified: false, status: 'not_found', block_number: null, confirmations: null, ...nothing },
+      { verified: false, status: 'not_found', block_number: null, confirmations: null, network: null, ...nothing },
     ]);
   });
 

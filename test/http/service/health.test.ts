@@ -1,5 +1,5 @@
 import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
-import { createRouter, type RouterOptions } from '../../../src/http/create-router.js';
+import { createRouter, type RouterSettings } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
@@ -24,7 +24,7 @@ describe('health tells the truth', () => {
   afterAll(() => fixture.close());
 
   /** The service and a gate on one facilitator, whose health nobody has asked for yet. */
-  async function serve(facilitator: EmbeddedFacilitator, options: Partial<RouterOptions> = {}): Promise<void> {
+  async function serve(facilitator: EmbeddedFacilitator, options: Partial<RouterSettings> = {}): Promise<void> {
     url = await fixture.serve((app) => {
       app.get('/paid', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
         res.send('delivered');
@@ -74,6 +74,7 @@ describe('health tells the truth', () => {
     expect((await read('/readyz')).body).toEqual({
       status: 'ready',
       checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' },
+      networks: { 'solana-devnet': 'active' },
     });
     expect((await read('/wallet-status')).body).toMatchObject({ operational: true });
     expect((await read('/healthz')).body).toEqual({ status: 'ok' });

@@ -1,5 +1,7 @@
 import { createHoldings } from '../../../src/access/holdings.js';
 import type { TiersOptions } from '../../../src/access/tiers.js';
+import { createNetworks } from '../../../src/facilitator/networks/networks.js';
+import type { Facilitator } from '../../../src/facilitator/types.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import {
   TOKEN_GATE_OPERATIONS,
@@ -23,9 +25,13 @@ const bodyOf = async (answer: Response | Promise<Response>) => (await (await ans
 
 /** These tests look more often than strangers may. */
 const publicLooksPerSecond = 1_000;
-const tokenGateRouter = ({ facilitator, ...more }: TokenGateOptions) => {
+const tokenGateRouter = ({
+  facilitator,
+  ...more
+}: Omit<TokenGateOptions, 'networks'> & { facilitator: Facilitator }) => {
+  const networks = createNetworks('test', [facilitator]);
   const holdings = createHoldings({ facilitator, publicLooksPerSecond });
-  return createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, holdings, ...more })).router;
+  return createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ networks, holdings, ...more })).router;
 };
 
 let names = 0;

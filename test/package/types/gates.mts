@@ -17,6 +17,7 @@ import {
   type Middleware,
   type PaywallRoute,
   type PaywallRoutes,
+  type PerNetwork,
   type Price,
   type ProvenWallet,
   type passOf,
@@ -33,6 +34,8 @@ import {
   type RequirePaymentOptions,
   type RequireTierOptions,
   type RequireTokenBalanceOptions,
+  type RoutePayTo,
+  type RoutePrice,
   readTier,
   requirePayment,
   requireTier,
@@ -58,6 +61,15 @@ export function mapOf(facilitator: Facilitator): Middleware {
   // @ts-expect-error a route has a price, and no number
   paywall({ 'GET /report': 0.01 }, { facilitator, payTo });
   return paywall(routes, { facilitator, payTo });
+}
+
+export function gatesOnNetworks(live: Facilitator, test: Facilitator): Middleware {
+  const wallet = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
+  const payTo: PerNetwork<RoutePayTo> = { solana: wallet, 'solana-devnet': () => wallet };
+  const price: PerNetwork<RoutePrice> = { solana: '$0.10', 'solana-devnet': ['$0.01', '0.01 PYUSD'] };
+  // @ts-expect-error it is no network
+  requirePayment({ facilitator: [live, test], price: { devnet: '$1' }, payTo });
+  return requirePayment({ facilitator: [live, test], price, payTo });
 }
 
 export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly Middleware[] {

@@ -17,6 +17,7 @@ import {
   type GatewayFault,
   type GatewayOptions,
   type GatewayRequest,
+  type GatewaySettings,
   type GatewayVerification,
   type IdempotencyBounds,
   type IdempotencyStore,
@@ -36,6 +37,7 @@ import {
   type ProvenWallet,
   type ReceivedWebhook,
   type RouterOptions,
+  type RouterSettings,
   requirePayment,
   type SignInChallenge,
   type SignInUse,
@@ -62,7 +64,13 @@ export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   const facilitator = createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });
   const signIn: IdentityOptions = { network: 'solana', domain: 'shop.example', jwtSecret: 'secret', sessionMs: 1 };
   const identity: WalletIdentity = createIdentity(signIn);
-  const sells: GatewayOptions = { facilitator, storage, onFault: (error) => holds<Same<typeof error, unknown>>() };
+  holds<Same<GatewayOptions['secretsKey'], string | readonly string[] | undefined>>();
+  const sells: GatewayOptions = {
+    facilitator,
+    storage,
+    secretsKey: ['new', 'old'],
+    onFault: (error) => holds<Same<typeof error, unknown>>(),
+  };
   const gateway = createGateway(sells);
   const minBalance: BalanceInput = '0.5';
   const level: TierOptions = { id: 'gold', minBalance, features: ['api'] };
@@ -83,6 +91,11 @@ export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   app.get('/b/:id', metrics.count, requirePayment({ facilitator, price: '$1', payTo: '', discovery }), (req) => {
     holds<Same<typeof req.params.id, string>>();
   });
+  const settings: RouterSettings & GatewaySettings = {};
+  const facilitators = [facilitator];
+  routers.push(createRouter({ ...settings, facilitators, gateway: createGateway({ facilitators }) }));
+  // @ts-expect-error one or several, not both
+  createRouter({ facilitator, facilitators });
   // @ts-expect-error a router needs a facilitator
   createRouter({ identity });
   return gateway;

@@ -4,6 +4,7 @@ import {
   createGateway,
   type Gateway,
   type GatewayOptions,
+  type GatewaySettings,
   type KeyGateway,
   type ServiceKeyAuthOptions,
   serviceKeyAuth,
@@ -46,7 +47,8 @@ export async function mount(): Promise<void> {
   const given: StorageOptions = {};
   const storage: Storage = await openStorage('memory:', given);
   const facilitator = createFacilitator({ network: 'solana', keypair: '', storage });
-  const options: GatewayOptions = { facilitator };
+  const settings: GatewaySettings = { limitScale: 2 };
+  const options: GatewayOptions = { ...settings, facilitator };
   const gateway: Gateway = createGateway(options);
   const keys: KeyGateway = gateway;
   const auth: ServiceKeyAuthOptions = { gateway: keys, scopes: ['call'] };

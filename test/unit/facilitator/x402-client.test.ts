@@ -1,6 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import { x402Client } from '../../../src/facilitator/payments/x402-client.js';
 import type { Facilitator } from '../../../src/facilitator/types.js';
-import { x402Client } from '../../../src/facilitator/x402-client.js';
 import { toCaip2 } from '../../../src/protocol/networks/networks.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import type { Supported } from '../../../src/protocol/supported.js';

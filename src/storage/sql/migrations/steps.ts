@@ -23,6 +23,8 @@ import { compensation } from './0022-compensation.js';
 import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import { passEvents } from './0025-pass-events.js';
+import { upstreams } from './0026-upstreams.js';
+import { projectNetworks } from './0028-project-networks.js';
 import { moments } from './0029-moments.js';
 import type { SchemaStep } from './schema-step.js';
 
@@ -56,5 +58,7 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0023-project-passes', projectPasses],
   ['0024-renewals', renewals],
   ['0025-pass-events', passEvents],
+  ['0026-upstreams', upstreams],
+  ['0028-project-networks', projectNetworks],
   ['0029-moments', moments],
 ];

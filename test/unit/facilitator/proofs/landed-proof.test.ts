@@ -47,7 +47,7 @@ async function open(made: Partial<PaymentRequestRecord> | 'directly' = { ...PROJ
     keyId: 'key_1',
     wallet: payer,
     memo: MEMO,
-    price: { token: SOL, amount: 1_000n, legs: request.legs },
+    prices: [{ token: SOL, amount: 1_000n, legs: request.legs }],
   };
   const parts = { ...fixture.parts, rpc, walletPayments: createWalletPayments({ ...fixture.parts, rpc }) };
   const show = (change: Partial<ProofUse> = {}) => openProof(parts, SIGNATURE, { ...use, ...change });
@@ -188,8 +188,8 @@ describe('what does not pay', () => {
 
   test('is refused: anything, where the price names nobody', async () => {
     const at = await open('directly');
-    const price = { ...at.use.price, legs: [] };
-    expect(await at.show({ price })).toEqual(refused('invalid_transfer_leg_missing'));
+    const prices = at.use.prices.map((it) => ({ ...it, legs: [] }));
+    expect(await at.show({ prices })).toEqual(refused('invalid_transfer_leg_missing'));
   });
 
   test('or is not known, cannot be said yet', async () => {

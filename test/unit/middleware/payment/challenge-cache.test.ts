@@ -15,7 +15,7 @@ const OWNER = {};
 function newInputs(length = 0): ChallengeInputs {
   addresses += 1;
   const url = `https://shop.example/${addresses}/${'x'.repeat(length)}`;
-  return { owner: OWNER, url, options: {}, terms: [TERMS], hint: HINT, cause: {} };
+  return { owner: OWNER, url, options: {}, terms: [TERMS], hints: { [TERMS.network]: HINT }, cause: {} };
 }
 
 /** Asks for an offer; answers whether it was written for this. */
@@ -37,8 +37,8 @@ test('an offer is written once for an address', () => {
 test.each<[string, Partial<ChallengeInputs>]>([
   ['another gate', { options: {} }],
   ['other terms, even if they say the same', { terms: [TERMS] }],
-  ['another blockhash', { hint: { ...HINT } }],
-  ['no blockhash', { hint: undefined }],
+  ['another blockhash', { hints: { [TERMS.network]: { ...HINT } } }],
+  ['no blockhash', { hints: {} }],
   ['another cause', { cause: {} }],
 ])('it is written anew for %s', (_what, change) => {
   const inputs = newInputs();

@@ -58,7 +58,7 @@ describe('the offer of version 1', () => {
     const { body } = x402V1.challenge({
       resource,
       terms: [{ ...TERMS, memo: 'm' }],
-      hint,
+      hints: { [TERMS.network]: hint },
       error: 'insufficient_funds',
     });
     expect(body).toMatchObject({

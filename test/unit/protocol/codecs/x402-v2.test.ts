@@ -57,7 +57,9 @@ describe('the offer of version 2', () => {
     };
     const extensions = { bazaar: { info: { output: null }, schema: {} } };
     const terms = [TERMS, { ...TERMS, memo: 'order 7' }];
-    expect(offered({ resource, terms, hint: HINT, error: 'payment_required', extensions })).toEqual({
+    expect(
+      offered({ resource, terms, hints: { [TERMS.network]: HINT }, error: 'payment_required', extensions }),
+    ).toEqual({
       x402Version: 2,
       error: 'payment_required',
       resource,

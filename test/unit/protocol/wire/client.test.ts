@@ -68,7 +68,11 @@ describe.each([
   });
 
   test('its blockhash comes with each of the terms', () => {
-    const offers = readFrom(door, { resource: RESOURCE, terms: [TERMS, { ...TERMS, memo: 'm' }], hint: HINT });
+    const offers = readFrom(door, {
+      resource: RESOURCE,
+      terms: [TERMS, { ...TERMS, memo: 'm' }],
+      hints: { [TERMS.network]: HINT },
+    });
     expect(offers).toMatchObject({
       ok: true,
       value: [

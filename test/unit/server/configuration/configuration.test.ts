@@ -50,6 +50,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     quotas: { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 },
     operators: [],
     owners: 'open',
+    secretsKey: [],
   });
 });
 
@@ -84,6 +85,7 @@ test('everything set', () => {
     FACILITATOR_KEYPAIR: file('key.json', keypair),
     PAY_TO: demoWallet(1).publicKey.toBase58(),
     JWT_SECRET: SECRET,
+    SECRETS_KEY: `${'b'.repeat(32)}, ${'c'.repeat(32)}`,
     TIERS_FILE: file('tiers.json', tiers),
     TOKENS_FILE: file('tokens.json', [CLUB]),
     RATE_LIMIT_SCALE: '2.5',
@@ -137,6 +139,7 @@ test('everything set', () => {
     quotas: { projects: 5, keys: 6, webhooks: 0, projectBytes: 2_048 },
     operators: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
     owners: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
+    secretsKey: ['b'.repeat(32), 'c'.repeat(32)],
   });
 });
 

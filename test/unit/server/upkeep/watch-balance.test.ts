@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => storage.close());
 
 const watch = (health: FacilitatorHealth) =>
-  watchBalance(health, { counters: storage.counters, events: storage.gateway.events, now });
+  watchBalance(health, { network: 'solana', counters: storage.counters, events: storage.gateway.events, now });
 
 async function told(): Promise<readonly unknown[]> {
   const text = `select owner, type, data from tollhouse_event order by seq`;
@@ -36,7 +36,8 @@ test('a fee payer that runs dry is told of once a day, and again when it is empt
   time += 86_400_001;
   expect(await watch(EMPTY)).toBe(true);
 
-  const data = (state: string, lamports: string) => JSON.stringify({ wallet: 'feePayer', state, lamports });
+  const data = (state: string, lamports: string) =>
+    JSON.stringify({ wallet: 'feePayer', network: 'solana', state, lamports });
   const event = { owner: 'feePayer', type: 'wallet.low_balance' };
   expect(await told()).toEqual([
     { ...event, data: data('low', '500000') },

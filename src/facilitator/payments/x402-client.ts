@@ -4,9 +4,9 @@ import {
   encodeSupported,
   encodeVerification,
   readFacilitatorCall,
-} from '../protocol/codecs/facilitator-codec.js';
-import type { NetworkId } from '../protocol/types.js';
-import type { Facilitator } from './types.js';
+} from '../../protocol/codecs/facilitator-codec.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { Facilitator } from '../types.js';
 
 /**
  * How `@x402/core`'s resource server uses a facilitator in its own process: the wire's objects in,

@@ -1,0 +1,116 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
+import type { CallPrice } from '../../storage/projects/call-price.js';
+import { type ProjectRoute, routeName } from '../../storage/projects/project-routes.js';
+import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import { callPathReadings } from './path-readings.js';
+import { projectScope } from './project-scope.js';
+import { matchesRoute } from './route-pattern.js';
+
+/** What of a call says which route it is. */
+export interface RoutedRequest {
+  readonly method: string;
+  /** Below `/v1/<slug>`, as it was sent: empty, or from `/` or `?` on. */
+  readonly rest: string;
+  /** Names of its header fields, in lower case. Default: none. */
+  readonly headers?: Readonly<Record<string, unknown>>;
+}
+
+/** What a call is asked for. */
+export interface CallRoute {
+  /** The project, with the price of the call for its own. */
+  readonly project: ProjectRecord;
+  /** The name of the route whose price it is. Default: the price is the project's own. */
+  readonly route?: string;
+  /** Whether it is passed on without payment. */
+  readonly isFree: boolean;
+}
+
+/** Fields by which frameworks let a request be another one than it is. */
+const RENAMING = [
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-original-url',
+  'x-original-uri',
+  'x-rewrite-url',
+];
+
+/**
+ * What a call of a project costs: what the first of its routes says that matches, else the price of the project. What an upstream
+ * could take for a call of another route is refused, so that nobody gets one at the price of another.
+ * @throws TollhouseError `ambiguous_path`, `route_not_found`, `route_denied`
+ */
+export function callRoute(project: ProjectRecord, request: RoutedRequest): CallRoute {
+  const { routes } = project;
+  if (routes === undefined) return { project, isFree: false };
+  const renaming = RENAMING.find((it) => request.headers?.[it] !== undefined);
+  if (renaming !== undefined) {
+    throw ambiguous(`The header field ${renaming} could make another call of this one; leave it out.`);
+  }
+  const route = routeOf(routes, request);
+  if (route === undefined) return { project, isFree: false };
+  if (route.deny !== undefined) throw denied(route.deny);
+  if (route.price === undefined) return { project, isFree: true };
+  return {
+    project: { ...project, price: priceAt(project.price, route.price) },
+    route: routeName(route),
+    isFree: false,
+  };
+}
+
+function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {
+  const [path = ''] = rest.split('?', 1);
+  const readings = callPathReadings(path);
+  const found = new Set(readings?.map((it) => routes.find((route) => matchesRoute(route, method, it))));
+  if (found.size !== 1) {
+    throw ambiguous(
+      'Servers read this path in different ways, and what it costs depends on that: write it without encoded letters, double slashes, parameters after ";" and the like, and its letters as the API does.',
+    );
+  }
+  const [route] = found;
+  return route;
+}
+
+/** Passes that the project sells cover what costs no more than its own calls, unless the route sells passes of its own. */
+function priceAt(own: ProjectPrice, price: CallPrice): ProjectPrice {
+  const { network, chargeOn } = own;
+  const common = chargeOn === undefined ? { network } : { network, chargeOn };
+  const accepted = isCovered(own, price) ? soldBy(own) : [];
+  const former = [...(price.former ?? []), ...accepted];
+  return { ...price, ...common, ...(former.length === 0 ? {} : { former }) };
+}
+
+function soldBy({ amount, token, pass, offers = [], former = [] }: ProjectPrice) {
+  return [...(pass === undefined ? [] : [{ amount, token, pass }]), ...offers, ...former];
+}
+
+/** Whether a project's passes and free calls are good for calls of a price: one that is not sold by passes itself, and not dearer. */
+function isCovered(own: ProjectPrice, { amount, token, pass, offers }: CallPrice): boolean {
+  if (pass !== undefined || offers !== undefined || own.pass !== undefined) return false;
+  return moneyOf(token.mint) === moneyOf(own.token.mint) && amount <= own.amount;
+}
+
+/** Whether the free calls of a project are good for a call: one that costs no more than its own. */
+export function isWithinOwnPrice(
+  project: Pick<ProjectRecord, 'price'>,
+  { price }: Pick<ProjectRecord, 'price'>,
+): boolean {
+  return price === project.price || isCovered(project.price, price);
+}
+
+/** What passes cover that are bought with a call, and are of no group. */
+export function passScopeOf(project: ProjectRecord, at: CallRoute): string {
+  const isOwn = at.route === undefined || isCovered(project.price, at.project.price);
+  return projectScope(project.id, isOwn ? undefined : at.route);
+}
+
+function denied(status: 403 | 404): TollhouseError {
+  return status === 403
+    ? new TollhouseError('route_denied', 'This method and path of the project are not for sale.')
+    : new TollhouseError('route_not_found', 'The project has nothing at this method and path.');
+}
+
+function ambiguous(detail: string): TollhouseError {
+  return new TollhouseError('ambiguous_path', `${detail} This request charged nothing.`);
+}

@@ -1,0 +1,46 @@
+/** A longer path is read in no way: those who write one write it to be misread. */
+const MAX_PATH = 2_048;
+/** Honest paths have a handful. */
+const MAX_READINGS = 64;
+
+const ENCODED = /%[\da-f]{2}/i;
+const ALL_ENCODED = new RegExp(ENCODED, 'gi');
+const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
+const SEPARATORS = /%(?:2f|5c)/i;
+
+const decoded = (path: string): string =>
+  path.replace(ALL_ENCODED, (it) => String.fromCharCode(Number.parseInt(it.slice(1), 16)));
+
+/**
+ * What servers do to a path before they look for what it names; each does some of it, in this order. Dot segments are not among
+ * it: a path with one has no reading, as the gateway passes on none.
+ */
+const HABITS: readonly ((path: string) => string)[] = [
+  (path) => path.replace(ALL_ENCODED, (it) => (SEPARATORS.test(it) ? it : decoded(it))),
+  decoded,
+  decoded,
+  (path) => path.replaceAll('\\', '/'),
+  (path) => path.replace(/[?#\0].*$/s, ''),
+  (path) => path.replace(/;[^/]*/g, ''),
+  (path) => path.replace(/[\s.]+(?=\/|$)/g, ''),
+  (path) => path.replace(/\/{2,}/g, '/'),
+  (path) => Buffer.from(path, 'latin1').toString('utf8').normalize('NFKC'),
+  (path) => path.toLowerCase(),
+];
+
+/**
+ * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes, cut off
+ * parameters, or do not tell capitals from small letters. One that says the same to all of them has a single reading.
+ * @param path - as it was sent, without its query; each byte is a character
+ * @returns undefined where there are too many to know them all, or one leads out of its place by dots
+ */
+export function callPathReadings(path: string): readonly string[] | undefined {
+  if (path.length > MAX_PATH) return undefined;
+  const readings = new Set([path]);
+  for (const habit of HABITS) {
+    for (const it of [...readings]) readings.add(habit(it));
+    if (readings.size > MAX_READINGS) return undefined;
+  }
+  const all = [...readings];
+  return ENCODED.test(decoded(decoded(path))) || all.some((it) => DOTS.test(it)) ? undefined : all;
+}

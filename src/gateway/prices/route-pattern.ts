@@ -1,0 +1,54 @@
+import type { ProjectRoute } from '../../storage/projects/project-routes.js';
+
+type Pattern = Pick<ProjectRoute, 'method' | 'path'>;
+
+const METHOD = /^[A-Z][A-Z-]{0,19}$/;
+const MAX_PATTERN = 500;
+const ONE = '*';
+const REST = '**';
+/** What is the same however a server reads it. */
+const LITERAL = /^[\w\-.~!$&'()+,=:@]+$/;
+
+/** What is wrong with the method of a route; undefined when nothing is. */
+export function methodFault(method: string | undefined): string | undefined {
+  if (method === undefined || METHOD.test(method)) return undefined;
+  return 'must be a method in capitals, such as GET; leave it out for every method';
+}
+
+/** What is wrong with the path of a route; undefined when nothing is. */
+export function pathFault(path: string): string | undefined {
+  if (path.length > MAX_PATTERN) return `must have at most ${MAX_PATTERN} characters`;
+  if (!path.startsWith('/')) return 'must begin with "/": it is the path below /v1/<slug>';
+  const segments = segmentsOf(path);
+  const rest = segments.indexOf(REST);
+  if (rest !== -1 && rest < segments.length - 1) return '"**" may only be the last segment: it stands for any rest';
+  const wrong = segments.find((it) => it !== ONE && it !== REST && (!LITERAL.test(it) || /\.$/.test(it)));
+  if (wrong === undefined) return undefined;
+  if (wrong === '') return 'must not have two slashes in a row';
+  return `must have segments of plain letters, digits and -._~!$&'()+,=:@ that do not end with ".", or "*" or "**", and "${wrong}" is none`;
+}
+
+/**
+ * Whether a call is one that a pattern means. Letters are compared as they are; a slash at the end is none; `*` is one segment that
+ * is not empty, and `**` any rest, also none.
+ * @param path - one reading of the path
+ */
+export function matchesRoute(pattern: Pattern, method: string, path: string): boolean {
+  if (!matchesMethod(pattern.method, method)) return false;
+  const wanted = segmentsOf(pattern.path);
+  const given = segmentsOf(path);
+  const isOpen = wanted.at(-1) === REST;
+  const fixed = isOpen ? wanted.slice(0, -1) : wanted;
+  if (isOpen ? given.length < fixed.length : given.length !== fixed.length) return false;
+  return fixed.every((it, at) => (it === ONE ? given[at] !== '' : it === given[at]));
+}
+
+/** A response to `HEAD` tells of one to `GET`. */
+function matchesMethod(wanted: string | undefined, method: string): boolean {
+  return wanted === undefined || wanted === method || (wanted === 'GET' && method === 'HEAD');
+}
+
+function segmentsOf(path: string): readonly string[] {
+  const inner = path.replace(/^\//, '').replace(/\/$/, '');
+  return inner === '' ? [] : inner.split('/');
+}

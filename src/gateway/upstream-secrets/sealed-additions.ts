@@ -1,0 +1,97 @@
+import { type FieldFault, TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
+import type { ProjectRecord, ProjectUpstream, SealedTexts } from '../../storage/projects/projects.js';
+import type { UpstreamAdditions } from '../proxy/upstream-additions.js';
+import {
+  ADDITION_KINDS,
+  type AdditionKind,
+  additionFaults,
+  type WrittenSecret,
+  type WrittenSecrets,
+} from './addition-rules.js';
+import { keyIdOf, type SecretBox } from './secret-box.js';
+
+type Sealed = Pick<ProjectUpstream, AdditionKind>;
+type Written = { readonly [Kind in AdditionKind]?: WrittenSecrets | undefined };
+
+/** Faults of what an owner wants to be added to calls. */
+export function writtenFaults(written: Written, before: Sealed = {}): readonly FieldFault[] {
+  return ADDITION_KINDS.flatMap((kind) => {
+    const kept = before[kind] ?? {};
+    return additionFaults(kind, named(kind, written[kind] ?? {}), (name) => Object.hasOwn(kept, name));
+  });
+}
+
+/**
+ * Encrypts what an owner wants to be added to calls: new values, and of those that stay what was encrypted with an older key.
+ * @param id - the project, which what is sealed is bound to
+ * @throws TollhouseError `secrets_key_missing`, `secrets_key_unknown`
+ */
+export function sealWritten(box: SecretBox, id: string, written: Written, before: Sealed = {}): Sealed {
+  const sealed = (kind: AdditionKind): SealedTexts | undefined => {
+    const entries = Object.entries(named(kind, written[kind] ?? {}));
+    if (entries.length === 0) return undefined;
+    return Object.fromEntries(
+      entries.map(([name, value]) => {
+        const place = placeOf(id, kind, name);
+        return [name, typeof value === 'string' ? box.seal(value, place) : resealed(box, before[kind]?.[name], place)];
+      }),
+    );
+  };
+  return defined({ headers: sealed('headers'), query: sealed('query') });
+}
+
+/** What a draft says of secrets that are set: that they are. */
+export function writtenOf(sealed: SealedTexts | undefined): WrittenSecrets | undefined {
+  if (sealed === undefined) return undefined;
+  return Object.fromEntries(Object.keys(sealed).map((name): [string, WrittenSecret] => [name, { set: true }]));
+}
+
+/**
+ * What is added to the calls of a project, as plain text: to be used at once, and neither kept nor shown.
+ * @throws TollhouseError `secrets_key_unknown`
+ */
+export function openAdditions(
+  box: SecretBox,
+  { id, upstream }: Pick<ProjectRecord, 'id' | 'upstream'>,
+): UpstreamAdditions {
+  const opened = (kind: AdditionKind) =>
+    Object.fromEntries(
+      Object.entries(upstream[kind] ?? {}).map(([name, it]) => [name, box.open(it, placeOf(id, kind, name))]),
+    );
+  return { headers: opened('headers'), query: opened('query') };
+}
+
+/** Whether a project adds anything to its calls. */
+export function hasAdditions({ upstream }: Pick<ProjectRecord, 'upstream'>): boolean {
+  return upstream.headers !== undefined || upstream.query !== undefined;
+}
+
+/**
+ * The same upstream with all that it has under the present key.
+ * @throws TollhouseError `secrets_key_missing`, `secrets_key_unknown`
+ */
+export function resealUpstream(
+  box: SecretBox,
+  { id, upstream }: Pick<ProjectRecord, 'id' | 'upstream'>,
+): ProjectUpstream {
+  const written = { headers: writtenOf(upstream.headers), query: writtenOf(upstream.query) };
+  return { ...upstream, ...sealWritten(box, id, written, upstream) };
+}
+
+function resealed(box: SecretBox, sealed: string | undefined, place: string): string {
+  if (sealed === undefined) throw new TollhouseError('secrets_key_unknown', 'There is nothing to be kept.');
+  return keyIdOf(sealed) === box.keyId ? sealed : box.seal(box.open(sealed, place), place);
+}
+
+/** Names of header fields are the same in capitals. */
+function named(kind: AdditionKind, written: WrittenSecrets): WrittenSecrets {
+  if (kind === 'query') return written;
+  const lower = Object.entries(written).map(([name, value]) => [name.toLowerCase(), value] as const);
+  // Two of one name stay, so that they are found to be two.
+  return new Set(lower.map(([name]) => name)).size < lower.length ? written : Object.fromEntries(lower);
+}
+
+function placeOf(projectId: string, kind: AdditionKind, name: string): string {
+  return `${projectId} ${kind} ${name}`;
+}

@@ -1,0 +1,102 @@
+import type { Request, Response } from 'express';
+import type { Call } from '../../gateway/calls/call.js';
+import type { CallEnd } from '../../gateway/calls/call-records.js';
+import { type FreeCalls, freeCallsHeader, type TakenFreeCall } from '../../gateway/calls/free-calls.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { isWithinOwnPrice } from '../../gateway/prices/call-route.js';
+import { FREE_CALLS_HEADER } from '../../middleware/gate/pass-headers.js';
+import { readPayment } from '../../middleware/gate/presented-payment.js';
+import { requestIdOf } from '../../middleware/gate/request-id.js';
+import { exposeHeaders } from '../../middleware/gate/respond.js';
+import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
+import type { ProjectRecord } from '../../storage/projects/projects.js';
+import { passOn } from './pass-on.js';
+import { refuseUnfit } from './unfit-call.js';
+
+/** A call that may cost nothing. */
+export interface MaybeFree {
+  readonly req: Request;
+  readonly res: Response;
+  readonly call: Call;
+  /** With its own price. */
+  readonly project: ProjectRecord;
+  /** Whether its route is free. */
+  readonly isFree: boolean;
+}
+
+/** Serves a call that costs nothing; false where it has a price, or brings a payment for one. */
+export type ServeFree = (asked: MaybeFree) => Promise<boolean>;
+
+const NOTHING_PAID = 'Nothing was charged.';
+const NOT_COUNTED = `${NOTHING_PAID} This call does not count among the free ones.`;
+
+/** Serves the calls of free routes, and those that keys have without paying. */
+export function createServeFree(gateway: Gateway, freeCalls: FreeCalls): ServeFree {
+  return async ({ req, res, call, project, isFree }) => {
+    if (isFree) {
+      await serve(gateway, req, res, call, { headers: {}, uncharged: NOTHING_PAID, giveBack: async () => ({}) });
+      return true;
+    }
+    const { freeCalls: rule } = project;
+    if (rule === undefined || !isWithinOwnPrice(project, call.project) || isPaid(req)) return false;
+    const taken = await freeCalls.take({ projectId: project.id, keyId: call.key.id, requestId: call.id }, rule);
+    exposeHeaders(res, [FREE_CALLS_HEADER]);
+    if (!taken.ok) {
+      res.setHeader(FREE_CALLS_HEADER, freeCallsHeader(taken));
+      return false;
+    }
+    await serve(gateway, req, res, call, countedBy(freeCalls, taken));
+    return true;
+  };
+}
+
+function isPaid(req: Request): boolean {
+  return req.get(SERVICE_PAYMENT_HEADER) !== undefined || readPayment(req) !== undefined;
+}
+
+function countedBy(freeCalls: FreeCalls, taken: Extract<TakenFreeCall, { readonly ok: true }>): Unpaid {
+  return {
+    headers: { [FREE_CALLS_HEADER]: freeCallsHeader(taken) },
+    uncharged: NOT_COUNTED,
+    async giveBack() {
+      await freeCalls.giveBack(taken);
+      return { [FREE_CALLS_HEADER]: freeCallsHeader({ ...taken, left: taken.left + 1n }) };
+    },
+  };
+}
+
+/** How a call is told of that nobody pays. */
+interface Unpaid {
+  /** Headers of a response that has its price. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What becomes of one that has not, in a sentence. */
+  readonly uncharged: string;
+  /** It has none: takes back that it counts, and answers its headers. */
+  giveBack(): Promise<Readonly<Record<string, string>>>;
+}
+
+async function serve(gateway: Gateway, req: Request, res: Response, call: Call, unpaid: Unpaid): Promise<void> {
+  const { calls } = gateway;
+  const endedAs = (end: CallEnd) => calls.endedFree({ call, requestId: requestIdOf(res) }, end);
+  try {
+    await refuseUnfit(req, call);
+    await calls.enter(call);
+    const { charged, end } = await passOn(gateway, call, {
+      ...{ req, res, uncharged: unpaid.uncharged, headers: unpaid.headers },
+      payment: { payer: call.key.owner },
+      // Or free calls would start any number of jobs that nobody waits for.
+      isCallersLoss: () => true,
+      async notCharged(it) {
+        const headers = await unpaid.giveBack();
+        await endedAs(it);
+        return headers;
+      },
+    });
+    if (charged) await endedAs(end);
+  } catch (error) {
+    if (!call.isBooked) await unpaid.giveBack();
+    throw error;
+  } finally {
+    await calls.leave(call);
+  }
+}
