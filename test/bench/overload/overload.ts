@@ -69,7 +69,9 @@ async function overload({ context, sellers, wallets, node, rpcUrl }: Setting): P
       const served = await sendAtRate(requests, capacity * load);
       const seconds = (performance.now() - begin) / 1_000;
       const { times, turnedAway, lost } = served;
-      progress(`${node} node, ${load} times, ${bound}: ${times.length} served, ${turnedAway} away, ${lost} lost; 99th percentile ${quantile(times, 0.99).toFixed(0)} ms`);
+      progress(
+        `${node} node, ${load} times, ${bound}: ${times.length} served, ${turnedAway} away, ${lost} lost; 99th percentile ${quantile(times, 0.99).toFixed(0)} ms`,
+      );
       figures.push(...figuresOf({ what: `${node} node, ${load} times the load, ${bound}`, served, seconds, capacity }));
     }
   }

@@ -11,7 +11,9 @@ test('a paid call beyond MAX_PAYMENTS_IN_FLIGHT is told to come again, and is se
   const sandbox = server.chain.sandbox!;
   const upstream = await startReceiver((res) => void res.end('paid for'));
   const inFlight = async (count: number) =>
-    (await (await fetch(`${server.url}/metrics`)).text()).includes(`tollhouse_payments_in_flight ${count}\n`);
+    (await (await fetch(`${server.url}/metrics`)).text()).includes(
+      `tollhouse_payments_in_flight{network="solana-devnet"} ${count}\n`,
+    );
   try {
     const client = await connectGateway(server.url);
     const owner = await client.signIn(await sandbox.createWallet({ usdc: '0' }));
@@ -20,7 +22,9 @@ test('a paid call beyond MAX_PAYMENTS_IN_FLIGHT is told to come again, and is se
     for (const usdc of ['10', '10']) {
       const payer = await sandbox.createWallet({ usdc });
       const { headers: key } = await client.key(await client.signIn(payer));
-      const { v2 } = await signPayment({ sandbox, payer }, `${server.url}/v1/${project.slug}`, { init: { headers: key } });
+      const { v2 } = await signPayment({ sandbox, payer }, `${server.url}/v1/${project.slug}`, {
+        init: { headers: key },
+      });
       calls.push(async () => {
         const answer = await fetch(`${server.url}/v1/${project.slug}`, { headers: { ...key, ...v2 } });
         return { status: answer.status, text: await answer.text(), retryAfter: answer.headers.get('retry-after') };

@@ -16,6 +16,7 @@ import { until } from '../../helpers/until.js';
 
 /** A wallet may use two of them. */
 const PLACES = 10;
+const NETWORK = '{network="solana-devnet"}';
 /** Something that is waited for until it is opened. */
 function newGate() {
   let resolve = (): void => {};
@@ -281,8 +282,8 @@ describe.each(['memory', 'SQLite'])('more payments than there are places, with %
     const { turnedAway } = facilitator.load();
     expect(turnedAway).toBeGreaterThan(0);
     const text = await (await fetch(`${url}/metrics`)).text();
-    expect(text).toContain('tollhouse_payments_in_flight 0\n');
-    expect(text).toContain(`tollhouse_payments_in_flight_limit ${PLACES}\n`);
-    expect(text).toContain(`tollhouse_payments_turned_away_total ${turnedAway}\n`);
+    expect(text).toContain(`tollhouse_payments_in_flight${NETWORK} 0\n`);
+    expect(text).toContain(`tollhouse_payments_in_flight_limit${NETWORK} ${PLACES}\n`);
+    expect(text).toContain(`tollhouse_payments_turned_away_total${NETWORK} ${turnedAway}\n`);
   });
 });
