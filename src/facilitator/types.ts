@@ -19,7 +19,6 @@ import type { RefundRecord } from '../storage/payouts/refund-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings/holding.js';
-import type { PaymentLoad } from './payments/payments-in-flight.js';
 import type { FacilitatorHealth } from './setup/health.js';
 import type { SetupCheck } from './setup/setup-finding.js';
 import type { SetupTarget } from './setup/setup-target.js';
@@ -156,6 +155,16 @@ export type Refund = Pick<
   /** Of its transaction, base58; missing where none was signed. */
   readonly signature?: string;
 };
+
+/** How much is under way at a facilitator of this process. */
+export interface PaymentLoad {
+  /** Payments that are being looked at, or are claimed and have no outcome yet. */
+  readonly paymentsInFlight: number;
+  /** How many there may be; `Infinity` without a bound. */
+  readonly maxPaymentsInFlight: number;
+  /** How many were turned away so far because there were so many, of all wallets or of theirs. */
+  readonly turnedAway: number;
+}
 
 /**
  * The payment core, as gates and routers see it. The embedded one ({@link createFacilitator}) and another

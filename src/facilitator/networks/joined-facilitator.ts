@@ -1,10 +1,9 @@
 import { badOption } from '../../errors/errors.js';
 import type { Supported } from '../../protocol/supported.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
-import type { PaymentLoad } from '../payments/payments-in-flight.js';
 import { x402Client } from '../payments/x402-client.js';
 import { setupCheck } from '../setup/setup-finding.js';
-import type { Facilitator } from '../types.js';
+import type { Facilitator, PaymentLoad } from '../types.js';
 
 /** At least one; the first is the default. */
 export type Members<Member extends Facilitator = Facilitator> = readonly [Member, ...Member[]];

@@ -31,34 +31,8 @@ export interface PaymentServiceParts {
   readonly now: () => number;
 }
 
-/**
- * Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`. From here to its
- * outcome it has a place among those in flight; one that may have been sent finds a place always.
- * @throws TollhouseError `too_many_payments`; nothing is claimed then
- */
+/** Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`; `leave` ends its place. */
 export async function claimPayment(
-  parts: PaymentServiceParts,
-  inspected: InspectedPayment,
-  use: PaymentUse,
-): Promise<OpenedPayment> {
-  const { inFlight, leases, ledger } = parts;
-  const { payer, transaction } = inspected;
-  const leave = await inFlight.enter(payer, async () => {
-    const { state = 'claimed' } = (await ledger.find(transaction.messageHash)) ?? {};
-    return state !== 'claimed' || leases.holds(transaction.messageHash);
-  });
-  try {
-    const opened = await claimInPlace(parts, inspected, use, leave);
-    // Of what is only owed the outcome is known.
-    if (opened.status !== 'open' || opened.claim.receipt !== undefined) leave();
-    return opened;
-  } catch (error) {
-    leave();
-    throw error;
-  }
-}
-
-async function claimInPlace(
   parts: PaymentServiceParts,
   inspected: InspectedPayment,
   use: PaymentUse,

@@ -3,8 +3,9 @@ import type { Payment, Settlement, Terms, Verification } from '../../protocol/ty
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
+import { claimInPlace } from './claim-in-place.js';
 import { bindingOf } from './payment-binding.js';
-import { claimPayment, type PaymentServiceParts } from './payment-life.js';
+import type { PaymentServiceParts } from './payment-life.js';
 import { receiptOf } from './receipt.js';
 import { isByAddress } from './retry-hash.js';
 
@@ -82,7 +83,7 @@ async function openPayment(
 ): Promise<OpenedPayment> {
   const inspection = await parts.backend.inspect(payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
-  return claimPayment(parts, inspection.inspected, use);
+  return claimInPlace(parts, inspection.inspected, use);
 }
 
 async function settlePayment(

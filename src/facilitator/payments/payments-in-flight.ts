@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
-
-/** How much is under way at a facilitator of this process. */
-export interface PaymentLoad {
-  /** Payments that are being looked at, or are claimed and have no outcome yet. */
-  readonly paymentsInFlight: number;
-  /** How many there may be; `Infinity` without a bound. */
-  readonly maxPaymentsInFlight: number;
-  /** How many were turned away so far because there were so many, of all wallets or of theirs. */
-  readonly turnedAway: number;
-}
+import type { PaymentLoad } from '../types.js';
 
 /** What there is no room for: a payment of anybody, or one more of its wallet. */
 export type Crowded = 'all' | 'wallet';

@@ -10,8 +10,8 @@ import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import { failureText } from '../backend/chain-landing.js';
+import { claimInPlace } from '../payments/claim-in-place.js';
 import { resourceOf } from '../payments/payment-binding.js';
-import { claimPayment } from '../payments/payment-life.js';
 import { receiptOf } from '../payments/receipt.js';
 import { isBookedLate } from '../proofs/late-payment.js';
 import {
@@ -51,7 +51,7 @@ export async function settleRequest(
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: refusalText(checked, request) };
   const blocked = await blockedBefore(parts, request, transaction, checked.payer);
   if (blocked !== undefined) return blocked;
-  const opened = await claimPayment(parts, inspectedOf(parts, request, transaction, checked), {
+  const opened = await claimInPlace(parts, inspectedOf(parts, request, transaction, checked), {
     resource: request.id,
     // What we sign is simulated before; what is signed already is left to the send's own preflight.
     simulate: checked.sponsored,
