@@ -127,6 +127,7 @@ export const ERRORS = {
   settlement_pending: { status: 503, title: 'The outcome of the payment is not known yet', retryable: true },
   payment_backend_unavailable: { status: 503, title: 'Payments cannot be taken at the moment', retryable: true },
   fee_limit_reached: { status: 503, title: 'No more network fees are paid in this hour', retryable: true },
+  too_many_payments: { status: 503, title: 'Too many payments are under way at the moment', retryable: true },
   answer_too_large: { status: 500, title: 'The answer is too large to be held until it is paid', retryable: false },
   upstream_unreachable: { status: 502, title: 'The upstream cannot be reached', retryable: true },
   upstream_error: { status: 502, title: 'The upstream failed', retryable: true },

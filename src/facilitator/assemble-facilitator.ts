@@ -15,6 +15,7 @@ import { tellPassEnds } from './events/pass-ends.js';
 import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
+import type { PaymentsInFlight } from './payments/payments-in-flight.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
 import { x402Client } from './payments/x402-client.js';
 import { startFreeing } from './recovery/interrupted.js';
@@ -36,6 +37,7 @@ export interface FacilitatorParts {
   readonly idempotency: IdempotencyStore;
   readonly backend: SettlementBackend;
   readonly leases: Leases;
+  readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -83,6 +85,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     },
     setup,
     refund: parts.refund,
+    load: parts.inFlight.load,
     on: events.on,
     async close() {
       closing.abort();

@@ -17,7 +17,12 @@ import type { Counters } from '../storage/counters/counters.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
 import type { Storage } from '../storage/storage.js';
-import { assembleFacilitator, booksOrMemory, type FacilitatorParts } from './assemble-facilitator.js';
+import {
+  assembleFacilitator,
+  booksOrMemory,
+  type FacilitatorParts,
+  type PaymentBooks,
+} from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { createChainBackend } from './chain/chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
@@ -25,6 +30,7 @@ import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facil
 import { createHoldingsReader } from './holdings/holdings.js';
 import { createLeases } from './payments/leases.js';
 import { memoryOf } from './payments/lost-period.js';
+import { createPaymentsInFlight } from './payments/payments-in-flight.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
@@ -107,8 +113,8 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     settleTimeoutMs: resolved.settleTimeoutMs,
     ...memoryOf(books.ledger),
   };
-  const leases = createLeases(books.ledger, resolved.leaseMs);
-  const service = { ...books, backend: createChainBackend(chain), leases, events, now, onFault: resolved.onFault };
+  const held = booksInUse(books, resolved);
+  const service = { ...held, backend: createChainBackend(chain), events, now, onFault: resolved.onFault };
   const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
     ...service,
@@ -134,6 +140,15 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     },
     ...payoutsOf({ ...chain, tokens, timeoutMs: timing.payoutMs }, splitWallets),
   });
+}
+
+/** The books, and what is held of them in this process. */
+function booksInUse(books: PaymentBooks, { leaseMs, maxPaymentsInFlight }: Resolved) {
+  return {
+    ...books,
+    leases: createLeases(books.ledger, leaseMs),
+    inFlight: createPaymentsInFlight(maxPaymentsInFlight),
+  };
 }
 
 function payoutsOf(

@@ -8,6 +8,7 @@ import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.
 import type { Ledger } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './payments/leases.js';
+import { paymentsInFlightOption } from './payments/payments-in-flight.js';
 import { type RefundOptions, refundOptions } from './refunds/refund-options.js';
 
 /** A token as it is configured: its addresses base58 or web3.js `PublicKey`. */
@@ -96,6 +97,13 @@ export interface FacilitatorOptions {
   readonly leaseMs?: number;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
   readonly rpcTimeoutMs?: number;
+  /**
+   * How many payments may be under way at once in this process: those that are looked at, and from their claim on to their outcome, so
+   * that of a route with `settle: 'after'` its handler counts as well. One more gets 503 `too_many_payments` at once, and
+   * can be brought again; nothing is claimed or sent for it. One wallet has a fifth of the places at most. What may have been sent before,
+   * is owed, or has landed finds a place always; what a pass covers needs none. `Infinity`: no bound. Default 500.
+   */
+  readonly maxPaymentsInFlight?: number;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once,
    * as a warning with a code such as `TOLLHOUSE_FEE_PAYER_EMPTY`. Default true.
@@ -206,6 +214,7 @@ export const facilitatorOptions = z.strictObject({
   settleTimeoutMs: milliseconds.default(60_000),
   leaseMs: milliseconds.default(DEFAULT_LEASE_MS),
   rpcTimeoutMs: milliseconds.default(10_000),
+  maxPaymentsInFlight: paymentsInFlightOption,
   check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')

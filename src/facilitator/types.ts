@@ -156,6 +156,16 @@ export type Refund = Pick<
   readonly signature?: string;
 };
 
+/** How much is under way at a facilitator of this process. */
+export interface PaymentLoad {
+  /** Payments that are being looked at, or are claimed and have no outcome yet. */
+  readonly paymentsInFlight: number;
+  /** How many there may be; `Infinity` without a bound. */
+  readonly maxPaymentsInFlight: number;
+  /** How many were turned away so far because there were so many, of all wallets or of theirs. */
+  readonly turnedAway: number;
+}
+
 /**
  * The payment core, as gates and routers see it. The embedded one ({@link createFacilitator}) and another
  * one's HTTP API ({@link remoteFacilitator}) are the same to them.
@@ -208,7 +218,10 @@ export interface Facilitator extends HoldingsReader {
    * @param payer - base58
    */
   unsignedPayment(terms: Terms, payer: string): Promise<Uint8Array>;
-  /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
+  /**
+   * Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided, and with `too_many_payments`
+   * when too many are under way; nothing is held then.
+   */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */
   settle(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
@@ -223,6 +236,8 @@ export interface Facilitator extends HoldingsReader {
    * @returns how it stands: `paid` with its signature, `failed` with a reason (nothing was paid), else it is under way
    */
   refund(paymentId: string): Promise<Refund>;
+  /** How many payments are under way in this process, and how many were turned away. */
+  load(): PaymentLoad;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Ends with it: for what works with it in the background. Missing where nobody says. */

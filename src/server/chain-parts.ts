@@ -26,14 +26,14 @@ const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
-  const { chain, payTo, tokens: own, maxFeeLamportsPerHour } = configuration;
-  const fees = defined({ maxFeeLamportsPerHour });
+  const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight } = configuration;
+  const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight });
   if (chain !== undefined) {
     const { otherChains = [] } = configuration;
     return {
-      facilitatorOptions: { ...optionsOf(chain, own), ...fees },
+      facilitatorOptions: { ...optionsOf(chain, own), ...bounds },
       // A mint is on one network: the operator's tokens are those of the first.
-      otherOptions: otherChains.map((it) => ({ ...optionsOf(it, []), ...fees })),
+      otherOptions: otherChains.map((it) => ({ ...optionsOf(it, []), ...bounds })),
       payTo,
       sandbox: undefined,
       close: async () => {},
@@ -50,7 +50,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
   ]);
   return {
     otherOptions: [],
-    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...fees },
+    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...bounds },
     payTo: payTo ?? seller.publicKey.toBase58(),
     sandbox,
     close: () => sandbox.close(),

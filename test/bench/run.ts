@@ -13,6 +13,7 @@ import { holdersBench } from './holders/holders.js';
 import { importBench } from './import.js';
 import { ledgerBench } from './ledger.js';
 import { memoryBench } from './memory.js';
+import { overloadBench } from './overload/overload.js';
 import { paidBench } from './paid.js';
 import { passesBench } from './passes.js';
 import { processesBench } from './processes.js';
@@ -38,6 +39,7 @@ const PARTS = [
   strangersBench,
   holdersBench,
   firstPaintBench,
+  overloadBench,
 ];
 
 const { values, positionals } = parseArgs({

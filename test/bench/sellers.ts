@@ -7,6 +7,8 @@ import type { SellerSettings } from './contestants/seller.js';
 /** What differs from one seller to the other. */
 export type SellerChoice = Omit<SellerSettings, 'rpcUrl' | 'wsUrl' | 'payTo' | 'keypairs' | 'unpaidBody'> & {
   readonly unpaidBody?: Json;
+  /** The node that it works on. Default: the chain's own. */
+  readonly rpcUrl?: string;
   /** How many keys it has to pay fees with. Default 1. */
   readonly feePayers?: number;
 };
@@ -32,7 +34,7 @@ export async function withSellers<T>(slotMs: number, work: (sellers: Sellers) =>
       async start({ feePayers = 1, ...choice }) {
         const wallets = await Promise.all(Array.from({ length: feePayers }, () => chain.wallet({ sol: '1000' })));
         const keypairs = wallets.map(({ secretKey }) => bs58.encode(secretKey));
-        const contestant = await startContestant('seller', { ...choice, rpcUrl, wsUrl, payTo, keypairs });
+        const contestant = await startContestant('seller', { rpcUrl, ...choice, wsUrl, payTo, keypairs });
         started.push(contestant);
         return contestant;
       },

@@ -1,5 +1,6 @@
 import { createPaymentEventBus } from '../../src/facilitator/events/events.js';
 import { createLeases } from '../../src/facilitator/payments/leases.js';
+import { createPaymentsInFlight } from '../../src/facilitator/payments/payments-in-flight.js';
 import type { RequestParts } from '../../src/facilitator/proofs/request-terms.js';
 import { createRemoteBackend } from '../../src/facilitator/remote/remote-backend.js';
 import type { NetworkId, Token } from '../../src/protocol/types.js';
@@ -31,6 +32,7 @@ export function requestParts(more: Partial<RequestParts> = {}): RequestParts {
     policy: { managedKeys: new Set(), maxFeeLamports: 100_000n },
     backend: createRemoteBackend({ network, remotes: [], timeoutMs: 1, now: Date.now, settleTimeoutMs: 1 }),
     leases: createLeases(ledger),
+    inFlight: createPaymentsInFlight(Number.POSITIVE_INFINITY),
     events: createPaymentEventBus(),
     now: () => NOW,
     ...more,

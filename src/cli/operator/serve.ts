@@ -46,6 +46,7 @@ Environment:
   CROSS_ORIGINS                         whose pages may use it from a browser: origins, separated by commas (default *)
   RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
   MAX_FEE_LAMPORTS_PER_HOUR             most that is spent on network fees, in lamports (default 1,000,000,000)
+  MAX_PAYMENTS_IN_FLIGHT                payments under way at once before more are told to come again (default 500)
   FLOOD_LIMIT_PER_SECOND                requests a second of one address before it is held off (default 250; 0: no bound)
   LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
   PORT, HOST                            as above`;

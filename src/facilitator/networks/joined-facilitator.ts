@@ -3,7 +3,7 @@ import type { Supported } from '../../protocol/supported.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { x402Client } from '../payments/x402-client.js';
 import { setupCheck } from '../setup/setup-finding.js';
-import type { Facilitator } from '../types.js';
+import type { Facilitator, PaymentLoad } from '../types.js';
 
 /** At least one; the first is the default. */
 export type Members<Member extends Facilitator = Facilitator> = readonly [Member, ...Member[]];
@@ -106,7 +106,7 @@ function join(members: Members): Facilitator {
 }
 
 /** What all of them do, or are asked. */
-function together(members: Members): Pick<Facilitator, 'check' | 'setup' | 'health' | 'on' | 'close'> {
+function together(members: Members): Pick<Facilitator, 'check' | 'setup' | 'health' | 'load' | 'on' | 'close'> {
   return {
     async check(target) {
       const found = await Promise.all(members.map((it) => it.check(target)));
@@ -122,6 +122,7 @@ function together(members: Members): Pick<Facilitator, 'check' | 'setup' | 'heal
       const all = await Promise.all(members.map((it) => it.health()));
       return all.find(({ status }) => status !== 'down') ?? members[0].health();
     },
+    load: () => joinLoads(members.map((it) => it.load())),
     on(event, listener) {
       const stops = members.map((it) => it.on(event, listener));
       return () => {
@@ -131,6 +132,16 @@ function together(members: Members): Pick<Facilitator, 'check' | 'setup' | 'heal
     async close() {
       await Promise.all(members.map((it) => it.close()));
     },
+  };
+}
+
+/** Each network has its own places. */
+function joinLoads(loads: readonly PaymentLoad[]): PaymentLoad {
+  const sum = (pick: (load: PaymentLoad) => number) => loads.reduce((all, it) => all + pick(it), 0);
+  return {
+    paymentsInFlight: sum((it) => it.paymentsInFlight),
+    maxPaymentsInFlight: sum((it) => it.maxPaymentsInFlight),
+    turnedAway: sum((it) => it.turnedAway),
   };
 }
 

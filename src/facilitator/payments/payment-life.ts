@@ -15,6 +15,7 @@ import { isFromBackup } from './lost-period.js';
 import { lostToThisProcess } from './lost-to-this-process.js';
 import { bindingOf, boundBy } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
+import type { LeavePlace, PaymentsInFlight } from './payments-in-flight.js';
 import { receiptOf } from './receipt.js';
 import { isTooLateToRetry } from './retry-hash.js';
 
@@ -23,17 +24,20 @@ export interface PaymentServiceParts {
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
   readonly leases: Leases;
+  /** Bounds how many are under way. */
+  readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
   readonly passes: Pick<PassStore, 'open'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`. */
+/** Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`; `leave` ends its place. */
 export async function claimPayment(
   parts: PaymentServiceParts,
   inspected: InspectedPayment,
   use: PaymentUse,
+  leave: LeavePlace,
 ): Promise<OpenedPayment> {
   const { ledger, leases, now } = parts;
   const { transaction, payer, terms } = inspected;
@@ -63,14 +67,17 @@ export async function claimPayment(
   // Brought before for this very use, so that its handler may have run; a claim that binds it to its use is the first of it.
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
-  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served);
-  const drop = (): void => parts.backend.drop?.(record.id);
+  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served).finally(leave);
+  const drop = (): void => {
+    leave();
+    parts.backend.drop?.(record.id);
+  };
   const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, drop });
   return begin(parts, inspected, claim, record, use);
 }
 
 /** A payment that is held, and everything needed to take its money. */
-export interface ClaimedPayment extends Omit<PaymentServiceParts, 'leases'> {
+export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | 'leases'> {
   readonly inspected: InspectedPayment;
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;

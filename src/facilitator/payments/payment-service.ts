@@ -3,8 +3,9 @@ import type { Payment, Settlement, Terms, Verification } from '../../protocol/ty
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
+import { claimInPlace } from './claim-in-place.js';
 import { bindingOf } from './payment-binding.js';
-import { claimPayment, type PaymentServiceParts } from './payment-life.js';
+import type { PaymentServiceParts } from './payment-life.js';
 import { receiptOf } from './receipt.js';
 import { isByAddress } from './retry-hash.js';
 
@@ -55,7 +56,7 @@ async function recordOf({ ledger }: PaymentServiceParts, { transaction }: Paymen
 }
 
 async function verifyPayment(
-  { backend, ledger }: PaymentServiceParts,
+  { backend, inFlight, leases, ledger }: PaymentServiceParts,
   payment: Payment,
   terms: Terms,
 ): Promise<Verification> {
@@ -63,7 +64,11 @@ async function verifyPayment(
   if (!inspection.ok) return { ok: false, ...inspection.refusal };
   const { payer, transaction } = inspection.inspected;
   const record = await ledger.find(transaction.messageHash);
-  if (record === undefined || record.state === 'claimed') return backend.verify(inspection.inspected);
+  if (record === undefined || record.state === 'claimed') {
+    const verify = () => backend.verify(inspection.inspected);
+    // What is held here has its place already.
+    return leases.holds(transaction.messageHash) ? verify() : inFlight.during(payer, verify);
+  }
   // A settlement whose outcome was not known can be asked for again, and servers verify before they settle.
   const unfinished = record.state === 'broadcast' || record.state === 'confirmed';
   if (unfinished && record.binding === bindingOf(SETTLE_ONLY, terms)) return { ok: true, payer };
@@ -78,7 +83,7 @@ async function openPayment(
 ): Promise<OpenedPayment> {
   const inspection = await parts.backend.inspect(payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
-  return claimPayment(parts, inspection.inspected, use);
+  return claimInPlace(parts, inspection.inspected, use);
 }
 
 async function settlePayment(

@@ -10,6 +10,7 @@ import { landedInLostPeriod } from '../payments/lost-period.js';
 import { boundBy, resourceOf } from '../payments/payment-binding.js';
 import { createClaim } from '../payments/payment-claim.js';
 import { closedPayment } from '../payments/payment-life.js';
+import type { Crowded } from '../payments/payments-in-flight.js';
 import { receiptOf } from '../payments/receipt.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
@@ -62,12 +63,22 @@ export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
 
 /**
+ * {@link readProof}, in a place among the payments in flight while the chain is asked. It is paid already, so it is not turned away
+ * behind new payments; only a wallet that brings too many at once is.
+ * @throws TollhouseError `too_many_payments`
+ */
+export function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
+  const isDue = async (crowded: Crowded) => crowded === 'all';
+  return parts.inFlight.during(use.wallet, () => readProof(parts, signature, use), isDue);
+}
+
+/**
  * Holds a payment that has landed, by its signature. A signature is public, so it counts only for the caller
  * that it belongs to and for what it was made for: it pays a request that was made under its key for its project, in the time
  * of that request; or its wallet paid, saying what for. One call to the chain; in an outage it rejects with
  * `payment_backend_unavailable` and nothing is held.
  */
-export async function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
+async function readProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
   const landed = await brought(parts.rpc.getTransaction(signature, 'confirmed'));
   if (landed === null) return { status: 'not_confirmed' };
   if (landed.err !== null) {

@@ -73,7 +73,12 @@ const POOL: Pool.Options = { connect: { timeout: CONNECT_TIMEOUT_MS }, maxRespon
  * The codes with which Tollhouse says that it charged nothing. A status alone says nothing: a gateway may give it after it has
  * passed the call on.
  */
-const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 'fee_limit_reached', 'rate_limited']);
+const UNCHARGED: ReadonlySet<unknown> = new Set([
+  'payment_backend_unavailable',
+  'fee_limit_reached',
+  'too_many_payments',
+  'rate_limited',
+]);
 
 /** Opens a client. Nothing is sent and no connection is made before the first call. */
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {

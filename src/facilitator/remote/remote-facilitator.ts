@@ -7,6 +7,7 @@ import { assembleFacilitator, booksOrMemory } from '../assemble-facilitator.js';
 import { createPaymentEventBus } from '../events/events.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { createLeases } from '../payments/leases.js';
+import { createPaymentsInFlight } from '../payments/payments-in-flight.js';
 import type { Facilitator } from '../types.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
@@ -44,6 +45,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     tokens,
     ...books,
     leases: createLeases(books.ledger),
+    inFlight: createPaymentsInFlight(resolved.maxPaymentsInFlight),
     storage,
     idempotency,
     events: createPaymentEventBus(),

@@ -13,6 +13,7 @@ import {
   type TokenInput,
   tokensOption,
 } from '../facilitator-options.js';
+import { paymentsInFlightOption } from '../payments/payments-in-flight.js';
 import type { RemoteHeaders } from './remote-client.js';
 
 /** Options of {@link remoteFacilitator}. */
@@ -48,6 +49,8 @@ export interface RemoteFacilitatorOptions {
    * that is less. Then the outcome is "pending". Default 65,000.
    */
   readonly settleTimeoutMs?: number;
+  /** How many payments may be under way at once; as for createFacilitator. Default 500. */
+  readonly maxPaymentsInFlight?: number;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once, as
    * a warning with a code such as `TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING`. Default true.
@@ -80,6 +83,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),
   settleTimeoutMs: milliseconds.default(65_000),
+  maxPaymentsInFlight: paymentsInFlightOption,
   check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')

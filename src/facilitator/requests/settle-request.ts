@@ -10,8 +10,8 @@ import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import { failureText } from '../backend/chain-landing.js';
+import { claimInPlace } from '../payments/claim-in-place.js';
 import { resourceOf } from '../payments/payment-binding.js';
-import { claimPayment } from '../payments/payment-life.js';
 import { receiptOf } from '../payments/receipt.js';
 import { isBookedLate } from '../proofs/late-payment.js';
 import {
@@ -49,9 +49,9 @@ export async function settleRequest(
   const { transaction } = decoded;
   const checked = checkDemand(transaction, requestTransfers(request), parts.policy);
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: refusalText(checked, request) };
-  const blocked = await blockedBefore(parts, request, transaction);
+  const blocked = await blockedBefore(parts, request, transaction, checked.payer);
   if (blocked !== undefined) return blocked;
-  const opened = await claimPayment(parts, inspectedOf(parts, request, transaction, checked), {
+  const opened = await claimInPlace(parts, inspectedOf(parts, request, transaction, checked), {
     resource: request.id,
     // What we sign is simulated before; what is signed already is left to the send's own preflight.
     simulate: checked.sponsored,
@@ -93,9 +93,18 @@ async function blockedBefore(
   parts: SettleRequestParts,
   request: PaymentRequestRecord,
   { messageHash }: DecodedTransaction,
+  payer: string,
 ): Promise<RequestSettlement | undefined> {
   // A transaction that was brought before keeps its own response.
   if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
+  return parts.inFlight.during(payer, () => blockedByOther(parts, request, messageHash));
+}
+
+async function blockedByOther(
+  parts: SettleRequestParts,
+  request: PaymentRequestRecord,
+  messageHash: string,
+): Promise<RequestSettlement | undefined> {
   const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
   const found = await parts.walletPayments(request);

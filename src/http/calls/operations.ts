@@ -83,6 +83,7 @@ const callProject = defineOperation({
     'settlement_pending',
     'payment_backend_unavailable',
     'fee_limit_reached',
+    'too_many_payments',
     'store_unavailable',
     'upstream_unreachable',
     'upstream_timeout',

@@ -17,6 +17,7 @@ const ERRORS_OF_GATES: readonly ErrorCode[] = [
   'settlement_pending',
   'payment_backend_unavailable',
   'fee_limit_reached',
+  'too_many_payments',
   'store_unavailable',
   'answer_too_large',
   'handler_timeout',

@@ -88,6 +88,7 @@ export const settleOperation = defineOperation({
     'settlement_pending',
     'payment_backend_unavailable',
     'fee_limit_reached',
+    'too_many_payments',
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
     const { networks, gateway } = parts;
@@ -112,7 +113,13 @@ export const verifyOperation = defineOperation({
   summary: 'Look a transaction up, or verify an x402 payment',
   bodies: [verifyBody, facilitatorBody],
   responses: { 200: { description: 'What was found.', schema: z.union([verifiedResponse, verifyResponse]) } },
-  errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable', 'fee_limit_reached'],
+  errors: [
+    'invalid_signature',
+    'chain_unavailable',
+    'payment_backend_unavailable',
+    'fee_limit_reached',
+    'too_many_payments',
+  ],
   handler: async ({ res, body }, { networks }: SettlementParts) =>
     isContractVerify(body) ? verifyContract(networks, body, res) : verifyX402(networks.joined, body, res),
 });

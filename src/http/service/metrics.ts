@@ -6,6 +6,7 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
 import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
 import { oncePerRequest } from '../../middleware/gate/once-per-request.js';
+import { addLoad } from './load-metrics.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
@@ -33,7 +34,7 @@ const MILLISECONDS = 1_000;
 
 /** Counts what goes on at a facilitator, by network, and at the routes that `count` stands in front of, from now on. */
 export function createMetrics(facilitator: Facilitator): Metrics {
-  const loading = loadInstruments();
+  const loading = loadInstruments(facilitator);
   // Whoever asks for the figures is told why there are none.
   loading.catch(() => {});
   const note = (write: (instruments: Instruments) => void) =>
@@ -70,11 +71,12 @@ export function createMetrics(facilitator: Facilitator): Metrics {
   };
 }
 
-async function loadInstruments(): Promise<Instruments | undefined> {
+async function loadInstruments(facilitator: Facilitator): Promise<Instruments | undefined> {
   const client = await loadIfInstalled('prom-client', () => import('prom-client'));
   if (client === undefined) return undefined;
   const registry = new client.Registry();
   const shared = { registers: [registry] };
+  addLoad(client, registry, facilitator);
   const gauge = (name: string, help: string) => new client.Gauge({ name, help, ...shared });
   return {
     registry,

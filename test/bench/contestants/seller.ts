@@ -28,6 +28,8 @@ export interface SellerSettings {
   readonly otherRoutes?: number;
   /** Whether the whole service is mounted before it. */
   readonly mounted?: boolean;
+  /** How many payments may be under way at once; null: no bound. Default null, as one wallet pays for most benches. */
+  readonly maxPaymentsInFlight?: number | null;
   /** Body of the bare 402. */
   readonly unpaidBody?: object;
 }
@@ -52,6 +54,7 @@ export async function start(settings: SellerSettings): Promise<ContestantParts> 
 
 async function ours(settings: SellerSettings): Promise<(app: Express) => void> {
   const { rpcUrl, wsUrl, keypairs, payTo, settle = 'after', databaseUrl, otherRoutes = 0, mounted = false } = settings;
+  const maxPaymentsInFlight = settings.maxPaymentsInFlight ?? Number.POSITIVE_INFINITY;
   const ledger = databaseUrl === undefined ? {} : { ledger: (await openStorage(databaseUrl)).ledger };
   const network = 'solana-devnet';
   const facilitator = createFacilitator({
@@ -60,6 +63,7 @@ async function ours(settings: SellerSettings): Promise<(app: Express) => void> {
     wsUrl,
     keypair: keypairs,
     tokens: SANDBOX_TOKENS,
+    maxPaymentsInFlight,
     ...ledger,
   });
   const sold = { facilitator, price: '$0.01', payTo, description: 'A report', settle };

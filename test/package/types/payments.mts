@@ -61,10 +61,14 @@ export function facilitators(): readonly Facilitator[] {
     maxFeeLamports: 20_000n,
     maxFeeLamportsPerHour: 1_000_000,
     leaseMs: 1_000,
+    maxPaymentsInFlight: Number.POSITIVE_INFINITY,
   };
   const remote: RemoteFacilitatorOptions = { url: 'https://pay.example', network, tokens: [token], timeoutMs: 1 };
   const refunds: RefundOptions = { keypair: 'key', max: '$10', maxPerDay: ['$100', '50 USDT'] };
   const own: EmbeddedFacilitator = createFacilitator({ ...options, refunds });
+  const { paymentsInFlight, maxPaymentsInFlight, turnedAway } = own.load();
+  holds<Same<typeof turnedAway, number>>();
+  void [paymentsInFlight, maxPaymentsInFlight];
   void own.refund('payment').then(({ state, signature, amount }: Refund) => [state, signature, amount]);
   const asked = own.createPayment({
     amount: '1',

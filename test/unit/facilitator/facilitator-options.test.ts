@@ -40,6 +40,10 @@ describe('createFacilitator', () => {
       'option "maxFeeLamportsPerHour" must be at most 9,007,199,254,740,991 lamports',
     ],
     [{ maxFeeLamports: 4_999n }, 'option "maxFeeLamports" must be at least 5,000 lamports, the base fee'],
+    ...[0, -1, 1.5, Number.NaN, '500', 5n].map((maxPaymentsInFlight): [object, string] => [
+      { maxPaymentsInFlight },
+      'option "maxPaymentsInFlight" must be a whole number of payments, at least 1, or Infinity for no bound',
+    ]),
     [{ leaseMs: 0 }, 'option "leaseMs" must be at least 1 millisecond'],
     [{ leaseMs: 2_147_483_648 }, 'option "leaseMs" must be at most 2,147,483,647 milliseconds'],
   ])('%j is refused and says what is meant', (options, message) => {
@@ -68,6 +72,7 @@ describe('createFacilitator', () => {
         allowMints: [],
         blockhashHints: true,
         rpcTimeoutMs: 10_000,
+        maxPaymentsInFlight: 500,
         check: true,
         onFault: expect.any(Function),
         now: Date.now,
@@ -114,6 +119,7 @@ describe('remoteFacilitator', () => {
       timeoutMs: 10_000,
       check: true,
       settleTimeoutMs: 65_000,
+      maxPaymentsInFlight: 500,
       now: Date.now,
       ...options,
     });

@@ -17,6 +17,7 @@ const UNDECIDED: ReadonlySet<string> = new Set([
   'settlement_pending',
   'payment_in_progress',
   'payment_backend_unavailable',
+  'too_many_payments',
   'store_unavailable',
   'chain_unavailable',
   'rate_limited',
