@@ -98,8 +98,8 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   identity: ['lock-out', 'sign-in-options', 'store-warning', 'types', 'service-keys/', 'sign-in/', 'tokens/'],
   middleware: [
     'gate/',
-    'tracing/',
     'response/',
+    'tracing/',
     'terms/',
     'idempotency/',
     'browser/',

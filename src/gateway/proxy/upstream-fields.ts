@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { randomHex } from '../../lib/ids.js';
 import { traceHeaders } from '../../telemetry/trace.js';
 import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
@@ -101,4 +102,9 @@ function traceFields({ headers }: IncomingMessage): Record<string, string | unde
 
 function fieldsOf(record: Readonly<Record<string, string | undefined>>): Fields {
   return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+}
+
+/** The method of a request. */
+export function methodOf(req: IncomingMessage): Dispatcher.HttpMethod {
+  return req.method ?? 'GET';
 }

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { TollhouseError } from '../../errors/errors.js';
 import { receivedBody } from '../../lib/http/received-body.js';
 import { newId } from '../../lib/ids.js';
-import { inSpan, type SpanAttributes, type TraceSpan, untraced } from '../../telemetry/trace.js';
+import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
-import { Exchange, type ExchangeEnd, type ExchangeFailure, type ExchangeRules } from './response-relay.js';
+import { Exchange, type ExchangeEnd, type ExchangeRules } from './response-relay.js';
 import {
   NO_ADDITIONS,
   tellsSecret,
@@ -17,8 +16,9 @@ import {
   withAddedQuery,
   withoutAddedQuery,
 } from './upstream-additions.js';
-import { type Caller, upstreamFields } from './upstream-fields.js';
+import { type Caller, methodOf, upstreamFields } from './upstream-fields.js';
 import { withRetries } from './upstream-retries.js';
+import { type ForwardFailure, inUpstreamSpan, type UpstreamAttempt } from './upstream-span.js';
 import { publicLocation, type UpstreamTarget, upstreamTarget } from './upstream-target.js';
 
 /** Options of {@link createUpstreamProxy}. */
@@ -71,9 +71,6 @@ export interface ForwardOptions {
    */
   readonly beforeCut?: ExchangeRules['beforeCut'];
 }
-
-/** Why a call was not delivered: what {@link ExchangeFailure} says, or it could not be passed on at all. */
-export type ForwardFailure = ExchangeFailure | 'invalid_request' | 'method_not_allowed';
 
 /** The upstream answered, whatever its status, and its whole response left for the caller. */
 export interface Delivered {
@@ -161,7 +158,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     bodyTimeout: 0,
   });
 
-  async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<Attempt> {
+  async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<UpstreamAttempt> {
     const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead, beforeCut } = call;
     const agent = await opened;
     const target = targetOf(req, call);
@@ -203,15 +200,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   return {
     async forward(req, res, call) {
       try {
-        const { end, durationMs } = await inSpan(
-          methodOf(req),
-          {},
-          (span) => {
-            span?.set(aboutUpstream(req, call));
-            return attempt(req, res, call).then((it) => tellEnd(span, it));
-          },
-          { kind: 'client' },
-        );
+        const { end, durationMs } = await inUpstreamSpan(req, call.url, () => attempt(req, res, call));
         if (end.delivered) return { ...end, durationMs };
         return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
@@ -246,12 +235,7 @@ function targetOf(req: IncomingMessage, { url, rest, maxBodyBytes = DEFAULT_MAX_
   return (declaredLength(req) ?? 0) > maxBodyBytes ? 'body_too_large' : target;
 }
 
-interface Attempt {
-  readonly end: ExchangeEnd<ForwardFailure>;
-  readonly durationMs: number;
-}
-
-function failure(reason: ForwardFailure): Attempt {
+function failure(reason: ForwardFailure): UpstreamAttempt {
   return { end: { delivered: false, reason }, durationMs: 0 };
 }
 
@@ -259,25 +243,6 @@ function failure(reason: ForwardFailure): Attempt {
 function isRepeatable(req: IncomingMessage, start: BodyStart): boolean {
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   return isRead && start.kind === 'whole' && start.bytes.length === 0;
-}
-
-/** By OpenTelemetry's conventions; without the path, which may hold a key of the API that is sold. */
-function aboutUpstream(req: IncomingMessage, { url }: ForwardOptions): SpanAttributes {
-  const { hostname, port, protocol } = new URL(url);
-  const standard = protocol === 'https:' ? 443 : 80;
-  return {
-    'http.request.method': methodOf(req),
-    'server.address': hostname,
-    'server.port': port === '' ? standard : Number(port),
-  };
-}
-
-function tellEnd(span: TraceSpan | undefined, attempt: Attempt): Attempt {
-  const { end } = attempt;
-  span?.set({ 'http.response.status_code': end.status });
-  if (!end.delivered) span?.failed(end.reason);
-  else if (end.status >= 400) span?.failed(String(end.status));
-  return attempt;
 }
 
 /** Codings other than `chunked` are undone by nobody here. */
@@ -318,8 +283,4 @@ const NO_BODY_DIGEST = createHash('sha256').digest('hex');
 
 function digestOf(body: Uint8Array): string {
   return body.length === 0 ? NO_BODY_DIGEST : createHash('sha256').update(body).digest('hex');
-}
-
-function methodOf(req: IncomingMessage): Dispatcher.HttpMethod {
-  return req.method ?? 'GET';
 }

@@ -2,7 +2,6 @@ import type { NextFunction, Request, Response } from 'express';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
-import { inSpan } from '../../telemetry/trace.js';
 import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
@@ -12,9 +11,9 @@ import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
-import { delivered, isClientGone, limitDelivery } from '../response/response-end.js';
+import { isClientGone } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
-import { decidedInSpan } from '../tracing/request-span.js';
+import { deliver, inHandlerSpan } from '../tracing/request-span.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { type AtPayment, beforePayment } from './before-payment.js';
 import { mayReplay, mayRunAgain } from './compensated.js';
@@ -38,10 +37,6 @@ import { sendUsed } from './used-payment.js';
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
 export function decidePayment(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
-  return decidedInSpan('tollhouse.payment', req, res, () => decide(shop, req, res));
-}
-
-function decide(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
   const { facilitator, page, baseUrl } = shop.options;
   showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
   return whenKnown(beforePayment(shop, req, res), (approach) => approach.decision ?? decideOn(approach, req, res));
@@ -164,7 +159,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
   const { res, next, gate, claim, kept } = paid;
   const { options } = gate;
   const buffered = bufferResponse(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
-  const end = await inSpan('tollhouse.handler', {}, () => {
+  const end = await inHandlerSpan(() => {
     next();
     return buffered.ended;
   });
@@ -182,13 +177,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     await paid.meter?.end(true);
     const headers = required.paidHeaders(response.headers, await paid.landedHeaders(settlement.receipt));
     // A client that does not read is cut off before this counts as handed over.
-    const isHandedOver = await inSpan('tollhouse.deliver', {}, () => {
-      const handedOver = delivered(res, 2 * options.deliveryTimeoutMs);
-      buffered.send(() => sendStored(res, { ...response, headers }));
-      limitDelivery(res, options.deliveryTimeoutMs);
-      return handedOver;
-    });
-    await (isHandedOver ? claim.served() : giveBack(paid));
+    const send = (): void => buffered.send(() => sendStored(res, { ...response, headers }));
+    await ((await deliver(res, options.deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
   } catch (error) {
     // Somebody must still be able to tell the client.
     buffered.giveUp();
@@ -214,9 +204,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });
   try {
-    const { served, failed, write } = await inSpan('tollhouse.handler', {}, () =>
-      run(paid, settlement.receipt, recorded),
-    );
+    const { served, failed, write } = await inHandlerSpan(() => run(paid, settlement.receipt, recorded));
     await paid.meter?.end(served);
     if (served) return await claim.served(write);
     const isMadeGood = failed && (await paid.makeGood()) !== undefined;

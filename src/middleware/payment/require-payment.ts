@@ -1,5 +1,6 @@
-import { createGate, type Gate } from '../gate/gate.js';
+import { type Admit, createGate, type Gate } from '../gate/gate.js';
 import type { RequirePaymentOptions } from '../terms/payment-options.js';
+import { decidedInSpan } from '../tracing/request-span.js';
 import { askFirstAt } from './ask-first.js';
 import { createPaymentGate } from './create-payment-gate.js';
 import { decidePayment } from './paid-request.js';
@@ -17,5 +18,6 @@ const WHERE = 'requirePayment';
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
   const gate = createPaymentGate(WHERE, options);
-  return createGate(WHERE, (req, res) => decidePayment(gate, req, res), askFirstAt(gate));
+  const decide: Admit = (req, res) => decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  return createGate(WHERE, decide, askFirstAt(gate));
 }

@@ -5,11 +5,12 @@ import { mistakeIn, resolveOptions } from '../../lib/options.js';
 import { NETWORK_IDS } from '../../protocol/types.js';
 import { isPreflight } from '../gate/cors.js';
 import { isExpress } from '../gate/express-only.js';
-import { admitOf, asMiddleware, createGate, type Gate, type Middleware } from '../gate/gate.js';
+import { type Admit, admitOf, asMiddleware, createGate, type Gate, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { createPaymentGate } from '../payment/create-payment-gate.js';
 import { decidePayment } from '../payment/paid-request.js';
 import { type RequirePaymentOptions, requirePaymentOptions } from '../terms/payment-options.js';
+import { decidedInSpan } from '../tracing/request-span.js';
 import { pathReadings } from './path-readings.js';
 import { covers, type RoutePattern, readRoutePattern, takesMethod } from './route-pattern.js';
 
@@ -88,7 +89,8 @@ function readEntry(text: string, value: unknown, shared: object): PaywallEntry {
   if (Object.hasOwn(Object(value), 'accepts')) throw badOption(where, ACCEPTS);
   const own = isPrice(value) ? { price: value } : value;
   const gate = createPaymentGate(where, { ...shared, ...Object(own) }, text);
-  return { text, pattern, gate: createGate(WHERE, (req, res) => decidePayment(gate, req, res)) };
+  const decide: Admit = (req, res) => decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  return { text, pattern, gate: createGate(WHERE, decide) };
 }
 
 /** Whatever is not options is read as a price, which says what is wrong with it. */

@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
-import { beginSpan, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
+import { beginSpan, inSpan, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
 import type { Decision } from '../gate/gate.js';
 import { problemCodeOf } from '../gate/respond.js';
+import { delivered, limitDelivery } from '../response/response-end.js';
 
 /**
  * Begins a span of a request, which ends with its response at the latest and then says how that ended. Where no span is active it goes on
@@ -49,4 +50,23 @@ async function decideIn(span: OpenSpan, decide: () => MaybePromise<Decision>): P
     span.end();
     throw error;
   }
+}
+
+/** Runs the handler of a paid request as a span of its own. */
+export function inHandlerSpan<T>(run: () => T): T {
+  return inSpan('tollhouse.handler', {}, run);
+}
+
+/**
+ * Sends a response as a span of its own.
+ * @param timeoutMs - what is not taken by then is broken off
+ * @returns whether its client has had it
+ */
+export function deliver(res: Response, timeoutMs: number, send: () => void): Promise<boolean> {
+  return inSpan('tollhouse.deliver', {}, () => {
+    const handedOver = delivered(res, 2 * timeoutMs);
+    send();
+    limitDelivery(res, timeoutMs);
+    return handedOver;
+  });
 }

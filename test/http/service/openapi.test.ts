@@ -143,6 +143,8 @@ test('the schema of problems describes every code, and each operation has the co
 /** Codes of exceptions, of what is no request yet, and of gates in apps, which are described where they are listed. */
 const ELSEWHERE = [
   'bad_option',
+  // Of a command.
+  'backup_failed',
   'missing_dependency',
   'headers_too_large',
   'request_timeout',
