@@ -19,7 +19,7 @@ export interface PricesArgument {
 
 /** A price in one token or in several: `0.01 USDC`, `0.01 USDC or 0.01 PYUSD`. */
 export function pricesArgument(flag: string, text: string): PricesArgument {
-  const [first = '', ...others] = text.split(/ +or +/);
+  const [first = '', ...others] = text.split(' or ').map((it) => it.trim());
   const prices = others.map((it) => priceArgument(flag, it));
   return { ...priceArgument(flag, first), ...(prices.length === 0 ? {} : { prices }) };
 }

@@ -11,6 +11,15 @@ const SEPARATORS = /%(?:2f|5c)/i;
 const decoded = (path: string): string =>
   path.replace(ALL_ENCODED, (it) => String.fromCharCode(Number.parseInt(it.slice(1), 16)));
 
+const TAIL = /[\s.]/;
+
+/** Windows drops what stands there. An expression for it takes the square of the length. */
+function withoutTail(segment: string): string {
+  let end = segment.length;
+  while (end > 0 && TAIL.test(segment[end - 1] ?? '')) end -= 1;
+  return segment.slice(0, end);
+}
+
 /**
  * What servers do to a path before they look for what it names; each does some of it, in this order. Dot segments are not among
  * it: a path with one has no reading, as the gateway passes on none.
@@ -22,7 +31,7 @@ const HABITS: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll('\\', '/'),
   (path) => path.replace(/[?#\0].*$/s, ''),
   (path) => path.replace(/;[^/]*/g, ''),
-  (path) => path.replace(/[\s.]+(?=\/|$)/g, ''),
+  (path) => path.split('/').map(withoutTail).join('/'),
   (path) => path.replace(/\/{2,}/g, '/'),
   (path) => Buffer.from(path, 'latin1').toString('utf8').normalize('NFKC'),
   (path) => path.toLowerCase(),

@@ -57,9 +57,9 @@ function startFault(tool: PgTool, error: Error): Error {
 }
 
 function complaintOf(tool: PgTool, complaint: string): Error {
-  const versions = /server version: ([\d.]+).*?pg_dump version: ([\d.]+)/s.exec(complaint);
-  if (versions !== null) {
-    const [, server, own] = versions;
+  const [, server] = /server version: ([\d.]{1,20})/.exec(complaint) ?? [];
+  const [, own] = /pg_dump version: ([\d.]{1,20})/.exec(complaint) ?? [];
+  if (server !== undefined && own !== undefined) {
     return backupFailed(
       `${tool} ${own} is older than the server, ${server}: install the client tools of PostgreSQL ${server}, or put them first in PATH`,
     );
