@@ -36,7 +36,9 @@ describe('tollhouse passes', () => {
 
   test('list shows what was bought and what is left, as a table and as JSON', async () => {
     const { code, text } = await run('passes', 'list');
-    expect(text).toMatch(/^id +covers +site +left +ends +status\npas_\w+ +GET \/report +\w+ +4 of 5 +– +active\n$/);
+    expect(text).toMatch(
+      /^id +covers +site +left +ends +status\npas_\w+ +GET \/report +\w+ solana-devnet +4 of 5 +– +active\n$/,
+    );
     expect(code).toBe(0);
     expect(jsonOf(await run('passes', 'list', '--json'))).toEqual([
       expect.objectContaining({ covers: 'GET /report', wallet: payer.publicKey.toBase58(), left: '4', bought: '5' }),
