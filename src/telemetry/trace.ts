@@ -35,9 +35,14 @@ type Api = typeof OpenTelemetry;
 /** The key by which OpenTelemetry's instrumentations are told to leave something alone. */
 const SUPPRESSED = 'OpenTelemetry SDK Context Key SUPPRESS_TRACING';
 
+/** An SDK may be registered late; it is looked for so seldom that this costs nothing. */
+const LOOK_AGAIN_MS = 1_000;
+
 let api: Api | undefined;
 let tracer: OpenTelemetry.Tracer | undefined;
 let isLoading = false;
+let isRegistered = false;
+let lookedAt = Number.NEGATIVE_INFINITY;
 
 /**
  * Has spans made from soon on, where `@opentelemetry/api` is installed. It does nothing without an SDK, which whoever runs the
@@ -61,13 +66,22 @@ export function loadTracing(): void {
  * @returns undefined where nobody traces
  */
 export function beginSpan(name: string, attributes: SpanAttributes, place: SpanPlace = {}): OpenSpan | undefined {
-  if (api === undefined || tracer === undefined) return undefined;
+  if (api === undefined || tracer === undefined || !hasSdk(api, tracer)) return undefined;
   const { context, propagation, trace } = api;
   const active = context.active();
   const isFirst = place.received !== undefined && trace.getSpan(active) === undefined;
   const parent = isFirst ? propagation.extract(active, place.received) : active;
   const span = tracer.startSpan(name, { kind: kindOf(api, place, isFirst), attributes: { ...attributes } }, parent);
   return openSpan(api, span, trace.setSpan(parent, span));
+}
+
+/** Whether an SDK was registered: the package alone makes spans that are none, at the cost of real ones. */
+function hasSdk({ isSpanContextValid }: Api, asked: OpenTelemetry.Tracer): boolean {
+  const now = performance.now();
+  if (isRegistered || now - lookedAt < LOOK_AGAIN_MS) return isRegistered;
+  lookedAt = now;
+  isRegistered = isSpanContextValid(asked.startSpan('tollhouse', { root: true }).spanContext());
+  return isRegistered;
 }
 
 /**
