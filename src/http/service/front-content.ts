@@ -5,25 +5,32 @@ import { VERSION } from '../../lib/version.js';
 import { shownPrice } from '../../middleware/browser/page-offers.js';
 import { requestOrigin } from '../../middleware/gate/request-url.js';
 import { catalogueOf, type Listing } from '../../middleware/terms/catalogue.js';
-import type { FrontContent, SoldRoute } from '../../pages/service/front-page.js';
+import type { FrontContent, ServiceState, SoldRoute } from '../../pages/service/front-page.js';
 
 /** More than these are for programs to find. */
 const MAX_ROUTES = 12;
 
 /** What the front page tells of a facilitator, and of the gates on it that want to be found. */
 export async function frontContent(
-  { all, first: facilitator, joined }: Networks,
+  { all, joined }: Networks,
   req: Request,
   baseUrl: string | undefined,
 ): Promise<FrontContent> {
-  const { status, wallet } = await facilitator.health();
-  const { network, tokens } = facilitator;
+  const healths = await Promise.all(all.map((it) => it.health()));
   const listings = all.flatMap((it) => catalogueOf(it).listings()).slice(0, MAX_ROUTES);
   return {
-    ...{ state: status, version: VERSION, network, feePayer: wallet },
-    tokens: [...new Set(tokens.map(({ symbol }) => symbol))],
+    ...{ state: stateOf(healths.map(({ status }) => status)), version: VERSION },
+    networks: all.map(({ network }) => network),
+    feePayers: [...new Set(healths.map(({ wallet }) => wallet))],
+    tokens: [...new Set(joined.tokens.map(({ symbol }) => symbol))],
     routes: listings.map((it) => routeOf(it, joined, requestOrigin(req, it.baseUrl ?? baseUrl))),
   };
+}
+
+/** Of all networks: what is so everywhere, else that it is not as it should be. */
+function stateOf(states: readonly ServiceState[]): ServiceState {
+  const [first = 'down'] = states;
+  return states.every((it) => it === first) ? first : 'degraded';
 }
 
 function routeOf({ method, path, described, terms }: Listing, { tokens }: Facilitator, origin: string): SoldRoute {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { address, networkId } from '../framework/fields.js';
 import { versionField } from '../framework/service-info.js';
+import { CHECK_STATES, PART_NAMES, PART_STATES } from './readiness-parts.js';
 
 const health = z.enum(['active', 'degraded', 'down']);
 
@@ -22,7 +23,16 @@ export const walletStatusResponse = z.object({
 /** Response of `GET /healthz`. */
 export const aliveResponse = z.object({ status: z.literal('ok') });
 
-const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network', 'limit_reached', 'unpayable']);
+const check = z.enum(CHECK_STATES);
+const part = z.object({
+  part: z.enum(PART_NAMES),
+  network: networkId.optional().describe('Left out where all networks share the part.'),
+  state: z
+    .enum(PART_STATES)
+    .describe('`failed` keeps payments from being taken, `degraded` does not yet, `unknown` could not be looked at.'),
+  reason: z.string().optional().describe('What is wrong; left out when nothing is.'),
+  since: z.iso.datetime().describe('When it was first seen in this state.'),
+});
 const finding = z.object({ code: z.string(), severity: z.enum(['error', 'warning']) });
 
 /** Response of `GET /readyz` while it is ready. */
@@ -34,6 +44,8 @@ export const readyResponse = z.object({
     store: check,
     counters: check,
     limits: check,
+    disk: check.optional(),
+    clock: check.optional(),
     facilitator: check.optional(),
     recipients: check
       .optional()
@@ -42,6 +54,7 @@ export const readyResponse = z.object({
   networks: z
     .partialRecord(networkId, health)
     .describe('How each network is. It is ready while one of them serves; `checks` tells what is wrong on any.'),
+  parts: z.array(part).describe('Everything that taking payments depends on, one by one.'),
   setup: z
     .object({ checked_at: z.iso.datetime(), findings: z.array(finding) })
     .optional()

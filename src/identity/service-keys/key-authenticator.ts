@@ -1,6 +1,7 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import type { Counters, WindowCount } from '../../storage/counters/counters.js';
+import { type CountFewTrips, countFewTrips } from '../../storage/counters/few-trips.js';
 import type { KeyMode, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
 import { clientOfAddress, isAllowedAddress } from './allowed-addresses.js';
 import type { KeyCache } from './key-cache.js';
@@ -66,6 +67,7 @@ const INVALID = refusal(
 export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthenticator {
   const { cache, guard, now } = setup;
   const touch = createTouch(setup);
+  const countRequest = countFewTrips({ counters: setup.counters, windowMs: SECOND_MS, now });
 
   function authenticate({ key, secret, ...from }: KeyAttempt): MaybePromise<KeyCheck> {
     const client = clientOfAddress(from.address);
@@ -93,7 +95,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
       const fault = suspension === undefined ? faultOf(setup, record, address) : suspendedFault(suspension);
       if (fault !== undefined) return { ...fault, key: toServiceKey(record) };
       touch(record);
-      return count(setup, record, step);
+      return count(setup, countRequest, record, step);
     });
   }
 
@@ -148,11 +150,11 @@ function suspendedFault({ kind }: { readonly kind: string }): Refusal {
 
 /** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */
 function count(
-  setup: KeyAuthenticatorSetup,
+  { perSecond, scale, onStoreError, now }: KeyAuthenticatorSetup,
+  countRequest: CountFewTrips,
   record: ServiceKeyRecord,
   step: CallStep = 'call',
 ): MaybePromise<KeyCheck> {
-  const { counters, perSecond, scale, onStoreError, now } = setup;
   const limit = Math.max(1, Math.round((record.perSecond ?? perSecond) * scale));
   const key = toServiceKey(record);
 
@@ -170,7 +172,7 @@ function count(
   }
 
   const space = step === 'call' ? 'limit-key' : `limit-key-${step}`;
-  return whenKnownOr(() => counters.increment(`${space}:${record.id}`, SECOND_MS), judge, uncounted);
+  return whenKnownOr(() => countRequest(`${space}:${record.id}`, limit), judge, uncounted);
 }
 
 /** Notes when keys are used, at most once a minute for each, behind the request's back. */

@@ -18,6 +18,8 @@ const SENDING_METHODS = ['writeContinue', 'writeProcessing', 'writeEarlyHints', 
 /** These only prepare the head; they do so until the handler is done. */
 const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
 
+const INTERCEPTED = [...HOLDING_METHODS, ...SENDING_METHODS, ...HEAD_METHODS];
+const FOR_HEAD: ReadonlySet<string> = new Set([...HEAD_METHODS, 'writeHead']);
 const RETURNS_RESPONSE: ReadonlySet<string> = new Set(['end', 'writeHead', 'setHeader', 'setHeaders', 'appendHeader']);
 
 /**
@@ -29,29 +31,29 @@ export function interceptMethods(
   mode: () => Mode,
   holding: Readonly<Partial<Record<HoldingMethod, InterceptedMethod>>> = {},
 ): () => void {
-  const whileHolding: Record<string, InterceptedMethod | undefined> = { ...holding };
   const intercepted: Record<string, InterceptedMethod> = {};
-  for (const name of [...HOLDING_METHODS, ...SENDING_METHODS, ...HEAD_METHODS]) {
+  for (const name of INTERCEPTED) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;
-    const pass: InterceptedMethod = (...args) => Reflect.apply(original, res, args);
-    const nothing: InterceptedMethod = (...args) => {
-      callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
-      if (name === 'write') return true;
-      return RETURNS_RESPONSE.has(name) ? res : undefined;
+    intercepted[name] = (...args) => {
+      const now = mode();
+      if (now === 'open') return Reflect.apply(original, res, args);
+      const own = now === 'hold' ? Reflect.get(holding, name) : undefined;
+      if (typeof own === 'function') return own(...args);
+      const passes = FOR_HEAD.has(name) && (now === 'hold' || (now === 'out' && !isHeadSent(res)));
+      return passes ? Reflect.apply(original, res, args) : nothing(res, name, args);
     };
-    const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
-    const reactions: Readonly<Record<Mode, InterceptedMethod>> = {
-      hold: whileHolding[name] ?? (isHead ? pass : nothing),
-      mute: nothing,
-      open: pass,
-      out: (...args) => (isHead && !isHeadSent(res) ? pass(...args) : nothing(...args)),
-    };
-    intercepted[name] = (...args) => reactions[mode()](...args);
   }
   const intercept = (): void => void Object.assign(res, intercepted);
   intercept();
   return intercept;
+}
+
+/** Sends nothing, and answers what the method would. */
+function nothing(res: ServerResponse, name: string, args: readonly unknown[]): unknown {
+  callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
+  if (name === 'write') return true;
+  return RETURNS_RESPONSE.has(name) ? res : undefined;
 }
 
 /** Whether the head of the response has really left. */

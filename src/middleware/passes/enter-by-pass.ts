@@ -9,6 +9,7 @@ import { type RequestPass, tell } from '../gate/request-properties.js';
 import { setHeaders } from '../gate/respond.js';
 import { holdBack } from '../response/hold-back.js';
 import { closed, comesToEnd, watchBreak } from '../response/response-end.js';
+import { noteOutcome } from '../tracing/gate-request.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
 import { giveBackToPass } from './give-back.js';
 import { giveCookie } from './pass-cookie.js';
@@ -110,6 +111,7 @@ const completeHeads = headHook((res) => {
     const { used, parts } = response;
     if (left !== used.left) setHeaders(res as Response, remainingHeaders(used.shown, left, parts.symbols));
     if (response.isCharged) continue;
+    noteOutcome(res as Response, 'uncharged');
     setHeaders(res as Response, unchargedHeaders({ ...used.shown, amount: takenFor(used) }, parts.symbols));
     if (used.taken === undefined || response.givenBack !== undefined) continue;
     // Whoever reads that all of it is left may send the next request at once.

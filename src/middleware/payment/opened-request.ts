@@ -4,7 +4,7 @@ import { tellPayment } from '../gate/request-properties.js';
 import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
 import { landedHeaders } from './landed-headers.js';
-import { paidResponse } from './paid-responses.js';
+import { paidResponse, type SealedResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { sendPaymentRequired } from './payment-required.js';
 
@@ -18,11 +18,12 @@ export function openedRequest(
   const { options } = gate;
   const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
+  const keep = (kept: SealedResponse) => gate.keep?.(req, kept);
   return {
     ...{ req, res, gate, claim, receiptHeaders, meter },
     tell: (receipt) => tellPayment(req, options.requestNames, learned, receipt),
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
-    kept: paidResponse(options.facilitator, claim.id, retry.secret, claim.payer),
+    kept: paidResponse(options.facilitator, claim.id, { secret: retry.secret, payer: claim.payer, keep }),
     identified: identifiedPayment(options, req, payment, claim.id),
     isByAddress: retry.byAddress !== undefined,
     ...compensated(attempt, claim, meter),

@@ -103,7 +103,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
     case 'served': {
       const { id, receipt } = opened;
       const isTheirs = retry.byAddress === undefined;
-      const stored = await paidResponse(facilitator, id, retry.secret).find();
+      const stored = await paidResponse(facilitator, id, retry).find();
       if (stored === undefined)
         return refused(true, () => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
       return {

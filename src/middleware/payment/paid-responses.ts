@@ -13,20 +13,36 @@ export interface PaidResponse {
 
 const SCOPE = 'paid response';
 
-/**
- * Where the response of a payment is kept: in the facilitator's `idempotency`.
- * @param secret - of the one who may come again
- * @param payer - whose share of the room it takes
- */
+/** A response as it is kept, by the id under which it can be had. */
+export interface SealedResponse {
+  readonly id: string;
+  readonly answer: Uint8Array;
+  readonly owner?: string | undefined;
+}
+
+/** Who a response is kept for, and by whom. */
+export interface PaidResponseUse {
+  /** Of the one who may come again. */
+  readonly secret: string;
+  /** Whose share of the room it takes. Default: nobody's. */
+  readonly payer?: string;
+  /** Keeps it in the place of the store's `put`; undefined where it does not. Default: nobody does. */
+  readonly keep?: ((kept: SealedResponse) => Promise<boolean> | undefined) | undefined;
+}
+
+/** Where the response of a payment is kept: in the facilitator's `idempotency`. */
 export function paidResponse(
   { idempotency }: Pick<Facilitator, 'idempotency'>,
   paymentId: string,
-  secret: string,
-  payer?: string,
+  { secret, payer: owner, keep }: PaidResponseUse,
 ): PaidResponse {
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
   return {
-    put: (response) => warned(() => idempotency.put(id, seal(withoutExchangeHeaders(response)), payer)),
+    put: (response) =>
+      warned(async () => {
+        const answer = seal(withoutExchangeHeaders(response));
+        return keep?.({ id, answer, owner }) ?? idempotency.put(id, answer, owner);
+      }),
     async find() {
       const sealed = await idempotency.get(id);
       return sealed === undefined ? undefined : open(sealed);

@@ -14,7 +14,7 @@ import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
 import type { CallerParts } from '../wallet/caller-request.js';
 import type { IdentifiedPayment } from './identified-payment.js';
-import type { PaidResponse } from './paid-responses.js';
+import type { PaidResponse, SealedResponse } from './paid-responses.js';
 import type { OfferedTerms, RequiredCause } from './payment-required.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -63,6 +63,11 @@ export interface PaymentGate {
   readonly beforeRunAgain?: (req: Request) => Promise<void>;
   /** With `settle: 'before'`: serves a request whose money has landed. Default: the handler behind the gate. */
   readonly run?: (paid: PaidRequest, receipt: Receipt, recorded: RecordedResponse) => Promise<RunEnd>;
+  /**
+   * Asked for a response that is about to end: keeps it with books of one's own, and tells whether it is kept. Undefined, and by
+   * default: the store of the facilitator keeps it.
+   */
+  readonly keep?: ((req: Request, kept: SealedResponse) => Promise<boolean> | undefined) | undefined;
 }
 
 /** A payment that was brought, and what came of claiming it. */

@@ -7,6 +7,7 @@ import { discardBody } from '../idempotency/request-fingerprint.js';
 import { type BufferEnd, sendStored } from '../response/response-buffer.js';
 import { sendReplay } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
+import { noteOutcome } from '../tracing/gate-request.js';
 import type { PaidRequest } from './payment-gate.js';
 import { paidHeaders } from './payment-required.js';
 
@@ -47,6 +48,7 @@ export async function sendAgain(
   stored: StoredResponse,
   receipt: Readonly<Record<string, string>>,
 ): Promise<void> {
+  noteOutcome(res, 'again');
   await discardBody(req);
   gate.beforeReplay?.(res);
   keepPrivate(res);
@@ -56,6 +58,7 @@ export async function sendAgain(
 /** What the handler made of a request that is not charged for: its error, or that nothing came in time or within bounds. */
 export function sendUncharged({ res, gate }: PaidRequest, end: BufferEnd): void {
   const { handlerTimeoutMs, maxHeldBytes } = gate.options;
+  noteOutcome(res, 'uncharged');
   if (end.why === 'client_gone') return;
   if (end.why === 'ended') return sendStored(res, end.response);
   // The handler may still be at work. Whatever it does to this connection, the client comes again on another one.

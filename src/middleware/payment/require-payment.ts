@@ -1,5 +1,6 @@
 import { type Admit, createGate, type Gate } from '../gate/gate.js';
 import type { RequirePaymentOptions } from '../terms/payment-options.js';
+import { observeGate } from '../tracing/gate-request.js';
 import { decidedInSpan } from '../tracing/request-span.js';
 import { askFirstAt } from './ask-first.js';
 import { createPaymentGate } from './create-payment-gate.js';
@@ -18,6 +19,10 @@ const WHERE = 'requirePayment';
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
   const gate = createPaymentGate(WHERE, options);
-  const decide: Admit = (req, res) => decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  const { observed } = gate.options.facilitator;
+  const decide: Admit = (req, res) => {
+    observeGate(observed, req, res);
+    return decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  };
   return createGate(WHERE, decide, askFirstAt(gate));
 }

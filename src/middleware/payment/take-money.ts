@@ -2,6 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { Settlement } from '../../protocol/types.js';
 import { inSpan } from '../../telemetry/trace.js';
 import { sendError } from '../gate/respond.js';
+import { noteOutcome } from '../tracing/gate-request.js';
 import { tellFailure, tellSettled } from './gate-hooks.js';
 import type { PaidRequest } from './payment-gate.js';
 import { refusalCause } from './payment-required.js';
@@ -23,7 +24,10 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
     send(() => sendError(res, error));
     return undefined;
   });
-  if (settlement?.status === 'settled') tellSettled(gate, req, settlement.receipt);
+  if (settlement?.status === 'settled') {
+    noteOutcome(res, 'paid');
+    tellSettled(gate, req, settlement.receipt);
+  }
   if (settlement?.status === 'pending') send(() => sendPending(paid, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
     await identified.giveBack();

@@ -10,6 +10,7 @@ import { sendProblem } from '../gate/respond.js';
 import { createPaymentGate } from '../payment/create-payment-gate.js';
 import { decidePayment } from '../payment/paid-request.js';
 import { type RequirePaymentOptions, requirePaymentOptions } from '../terms/payment-options.js';
+import { observeGate } from '../tracing/gate-request.js';
 import { decidedInSpan } from '../tracing/request-span.js';
 import { pathReadings } from './path-readings.js';
 import { covers, type RoutePattern, readRoutePattern, takesMethod } from './route-pattern.js';
@@ -89,7 +90,11 @@ function readEntry(text: string, value: unknown, shared: object): PaywallEntry {
   if (Object.hasOwn(Object(value), 'accepts')) throw badOption(where, ACCEPTS);
   const own = isPrice(value) ? { price: value } : value;
   const gate = createPaymentGate(where, { ...shared, ...Object(own) }, text);
-  const decide: Admit = (req, res) => decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  const { observed } = gate.options.facilitator;
+  const decide: Admit = (req, res) => {
+    observeGate(observed, req, res, text);
+    return decidedInSpan('tollhouse.payment', req, res, () => decidePayment(gate, req, res));
+  };
   return { text, pattern, gate: createGate(WHERE, decide) };
 }
 

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { KeyAuthenticator } from '../../identity/service-keys/service-key-types.js';
+import type { Observed } from '../../telemetry/observed.js';
 
 /** What of a gateway checks service keys. */
 export interface KeyGateway {
   readonly keys: KeyAuthenticator;
+  /** Where its gates are told of to be counted. Default: nowhere. */
+  readonly observed?: Observed;
 }
 
 /** Option that is a {@link KeyGateway}. */

@@ -9,6 +9,7 @@ import { keepPrivate, varyBy } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate } from '../gate/gate.js';
 import { type RequestNames, type RequestServiceKey, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendError, sendProblem } from '../gate/respond.js';
+import { observeGate } from '../tracing/gate-request.js';
 import { type KeyGateway, keyGatewayOption } from './key-gateway.js';
 import { readServiceKey } from './read-service-key.js';
 
@@ -56,6 +57,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
   const absent = (res: Response) =>
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
   return createGate(WHERE, (req, res) => {
+    observeGate(gateway.observed, req, res);
     exposeHeaders(res, EXPOSED);
     varyBy(res, HEADERS);
     return whenKnownOr<ServiceKey | undefined, Decision>(

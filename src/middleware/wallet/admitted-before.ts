@@ -19,7 +19,7 @@ export interface AdmittedWallet {
 
 /** What a gate works with that knows again whom it has let in. */
 export interface AdmittingParts extends CallerParts {
-  readonly facilitator: Pick<Facilitator, 'admittedWith' | 'network'>;
+  readonly facilitator: Pick<Facilitator, 'admittedWith' | 'network' | 'observed'>;
 }
 
 const walletSchema = z.object({

@@ -15,6 +15,7 @@ import { type RequestNames, requestNamesOption, tell } from '../gate/request-pro
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { withSignIns } from '../gate/sign-ins-wanted.js';
 import { wantsPage } from '../gate/wants-page.js';
+import { observeGate } from '../tracing/gate-request.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { callerUrl } from './caller-request.js';
 import { keptSignIn, signedOut } from './keep-sign-in.js';
@@ -135,6 +136,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
   const { name, tell: tellNote } = rule;
 
   function decide(req: Request, res: Response): MaybePromise<Decision> {
+    observeGate(parts.facilitator.observed, req, res);
     return whenKnown(decideNow(req, res), (decision) => {
       if (decision.admitted) return decision;
       return whenKnown(admittedBefore(req, parts, name), (before) =>

@@ -1,7 +1,9 @@
 import { badOption } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import type { RpcCallSeen } from '../../telemetry/observed.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
+import { observedEndpoint } from './observed-endpoint.js';
 import type { SolanaRpc } from './rpc.js';
 import {
   readAccounts,
@@ -29,6 +31,8 @@ export interface SolanaRpcOptions {
   readonly firstRestMs?: number;
   /** Longest rest of a failing endpoint, in milliseconds. Default 15,000. */
   readonly longestRestMs?: number;
+  /** Told of each call of an endpoint, of every try. Default: nobody. */
+  readonly onCall?: (seen: RpcCallSeen) => void;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
   readonly now?: () => number;
   /** Numbers from 0 up to, not including, 1, for jitter. Default `Math.random`. */
@@ -65,7 +69,7 @@ const DEFAULTS = {
 export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
   if (urls.length === 0) throw badOption('Solana RPC', 'no endpoint; give at least one address', 'rpcUrl');
-  const endpoints = urls.map((url) => createJsonRpcEndpoint({ ...options, url }));
+  const endpoints = urls.map((url) => observedEndpoint(createJsonRpcEndpoint({ ...options, url }), options.onCall));
   const settings = { ...DEFAULTS, ...options };
   const call = createFailOver(endpoints, settings);
 

@@ -114,7 +114,7 @@ const CHARGES: Statement = {
 const FIGURES: Statement = {
   name: 'tollhouse_read_figures',
   text: `select kind, of_project, hour, label, ${SUMS} from (
-      select kind, project_id as of_project, hour,
+      select kind, project_id as of_project, hour - hour % ${HOUR_MS} as hour,
         case when kind in ('revenue', 'credit_given', 'credit_used') then ${money('label')} else label end as label,
         ${high('value')} as booked_high, ${low('value')} as booked_low, 0 as call_high, 0 as call_low
         from tollhouse_rollup where kind in ('calls', 'paid', 'revenue', 'credit_given', 'credit_used') and hour >= $1

@@ -48,19 +48,29 @@ export interface PassFigures {
 }
 
 /** What is left of one of them, as a column; of those for a time it is that. */
-const LEFT = `case when s.kind = 'until' then s.ends_at - cast($2 as bigint) else s.remaining end`;
+const left = (now: string) => `case when s.kind = 'until' then s.ends_at - cast(${now} as bigint) else s.remaining end`;
 const BOUGHT = `case when s.kind = 'until' then s.ends_at - s.opened_at else s.bought end`;
 /** Uses are rounded each by themselves. */
 const EACH = `case when s.kind = 'uses' then s.remaining else 0 end`;
 
+/** Passes that are good still, alike ones together, of some passes and payments. */
+const open = (passes: string, payments: string, now: string) =>
+  `select p.network, s.kind, p.asset, p.amount, ${BOUGHT} as bought, count(*) as passes, ${halves(left(now))},
+      min(s.ends_at) as first_end, max(s.ends_at) as last_end
+    from ${passes} s join tollhouse_payment p on p.id = s.payment_id
+    where ${payments} and p.buys is not null and s.revoked_at is null
+      and (s.ends_at is null or s.ends_at > ${now}) and (s.remaining is null or s.remaining > 0)
+    group by p.network, s.kind, p.asset, p.amount, ${BOUGHT}, ${EACH}`;
+
 const OPEN: Statement = {
   name: 'tollhouse_open_passes_of_project',
-  text: `select s.kind, p.asset, p.amount, ${BOUGHT} as bought, count(*) as passes, ${halves(LEFT)},
-      min(s.ends_at) as first_end, max(s.ends_at) as last_end
-    from tollhouse_payment p join tollhouse_pass s on s.payment_id = p.id
-    where p.project_id = $1 and p.buys is not null and s.revoked_at is null
-      and (s.ends_at is null or s.ends_at > $2) and (s.remaining is null or s.remaining > 0)
-    group by s.kind, p.asset, p.amount, ${BOUGHT}, ${EACH}`,
+  text: open('tollhouse_pass', 'p.project_id = $1', '$2'),
+};
+
+/** Those of all projects and gates; `$1` is the time, and only passes whose ids are above `$2` and at most `$3` are looked at. */
+export const OPEN_PASSES: Statement = {
+  name: 'tollhouse_open_passes',
+  text: open('(select * from tollhouse_pass where id > $2 and id <= $3)', '1 = 1', '$1'),
 };
 
 /** What of the refunds of a pass counts as a column; there is one at a time, for what is left, so that the sum is bought at most. */
@@ -82,7 +92,7 @@ const BOUGHT_BY: Statement = {
  */
 export function createPassFigures(database: SqlDatabase, now: () => number): PassFigures {
   return {
-    openAt: async (projectId) => (await database.query(OPEN, projectId, now())).map(toOpen),
+    openAt: async (projectId) => (await database.query(OPEN, projectId, now())).map(toOpenPasses),
     async boughtBy(wallet, projectId = '') {
       const rows = await database.query(BOUGHT_BY, wallet, projectId);
       return rows.map((row) => ({
@@ -95,7 +105,8 @@ export function createPassFigures(database: SqlDatabase, now: () => number): Pas
   };
 }
 
-function toOpen(row: Row): OpenPasses {
+/** Reads a row of {@link OPEN_PASSES}. */
+export function toOpenPasses(row: Row): OpenPasses {
   const { first_end: first, last_end: last } = row;
   return {
     kind: String(row.kind) as PassKind,

@@ -26,7 +26,7 @@ export async function serveApp(
   const app = express();
   configure(app);
   const server = tls === undefined ? createServer(app) : createTlsServer(tls, app);
-  server.listen(port, '127.0.0.1');
+  server.listen({ port, host: '127.0.0.1', backlog: 4_096 });
   // A connection that ends just as a client takes it again is an error of that client, not of the one who is tested.
   server.keepAliveTimeout = 0;
   // A test that fails before it closes its server lets jest end.

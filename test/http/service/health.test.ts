@@ -75,6 +75,7 @@ describe('health tells the truth', () => {
       status: 'ready',
       checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' },
       networks: { 'solana-devnet': 'active' },
+      parts: expect.any(Array),
     });
     expect((await read('/wallet-status')).body).toMatchObject({ operational: true });
     expect((await read('/healthz')).body).toEqual({ status: 'ok' });
@@ -85,7 +86,7 @@ describe('health tells the truth', () => {
     await serve(fixture.facilitatorWith({ rpcTimeoutMs: 60_000 }));
     fixture.sandbox.faults.add({ kind });
     expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
-    await expectUnready({ rpc: 'unreachable' }, /RPC does not answer/);
+    await expectUnready({ rpc: 'unreachable', fee_payer: 'unknown' }, /RPC does not answer/);
     expect((await read('/healthz')).status).toBe(200);
     await expectNotOffered();
   });
@@ -140,7 +141,10 @@ describe('health tells the truth', () => {
     const find = () => Promise.reject(new Error('gone'));
     await serve(fixture.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
     fixture.sandbox.faults.add({ kind: 'disconnect' });
-    await expectUnready({ rpc: 'unreachable', store: 'unreachable' }, /RPC.*; .*store of payments/);
+    await expectUnready(
+      { rpc: 'unreachable', fee_payer: 'unknown', store: 'unreachable' },
+      /store of payments.*; .*RPC/,
+    );
   });
 
   test('however often it is asked, the chain is asked once in five seconds, and a 402 asks it nothing', async () => {

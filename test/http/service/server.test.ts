@@ -331,8 +331,9 @@ describe('how the server stops', () => {
     }
     const exited = once(child, 'exit');
     try {
-      await until(() => /^server +http/m.test(output) || child.exitCode !== null);
-      const [, url] = /^server +(\S+)$/m.exec(output) ?? [];
+      const listening = /"url":"(http[^"]+)".*"msg":"listening"/;
+      await until(() => listening.test(output) || child.exitCode !== null);
+      const [, url] = listening.exec(output) ?? [];
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       child.kill('SIGTERM');
       expect(await exited).toEqual([0, null]);

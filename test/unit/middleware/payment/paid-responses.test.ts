@@ -33,24 +33,24 @@ function watched(bytes?: number) {
 test('the response of a payment is found again by the one who shows its secret', async () => {
   const { idempotency } = watched();
   const id = newId();
-  expect(await paidResponse({ idempotency }, id, SECRET).find()).toBeUndefined();
-  expect(await paidResponse({ idempotency }, id, SECRET).put(RESPONSE)).toBe(true);
-  const found = await paidResponse({ idempotency }, id, SECRET).find();
+  expect(await paidResponse({ idempotency }, id, { secret: SECRET }).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency }, id, { secret: SECRET }).put(RESPONSE)).toBe(true);
+  const found = await paidResponse({ idempotency }, id, { secret: SECRET }).find();
   expect(found && { ...found, body: Buffer.from(found.body) }).toEqual(RESPONSE);
 });
 
 test('with another secret, or of another payment, nothing is found', async () => {
   const { idempotency } = watched();
   const id = newId();
-  await paidResponse({ idempotency }, id, SECRET).put(RESPONSE);
-  expect(await paidResponse({ idempotency }, id, `${SECRET}x`).find()).toBeUndefined();
-  expect(await paidResponse({ idempotency }, newId(), SECRET).find()).toBeUndefined();
+  await paidResponse({ idempotency }, id, { secret: SECRET }).put(RESPONSE);
+  expect(await paidResponse({ idempotency }, id, { secret: `${SECRET}x` }).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency }, newId(), { secret: SECRET }).find()).toBeUndefined();
 });
 
 test('the store sees neither the secret nor the payment nor the response', async () => {
   const { idempotency, given } = watched();
   const id = newId();
-  await paidResponse({ idempotency }, id, SECRET).put(RESPONSE);
+  await paidResponse({ idempotency }, id, { secret: SECRET }).put(RESPONSE);
   expect(given).toHaveLength(1);
   const seen = given.map(([name, bytes]) => `${name}${Buffer.from(bytes).toString('latin1')}`).join();
   for (const part of [SECRET, id, 'the goods', 'text/plain', 'Made']) expect(seen.includes(part)).toBe(false);
@@ -58,7 +58,7 @@ test('the store sees neither the secret nor the payment nor the response', async
 
 test('a later response of the same payment takes the place of an earlier one', async () => {
   const { idempotency } = watched();
-  const kept = paidResponse({ idempotency }, newId(), SECRET);
+  const kept = paidResponse({ idempotency }, newId(), { secret: SECRET });
   await kept.put({ ...RESPONSE, statusCode: 500 });
   await kept.put(RESPONSE);
   expect((await kept.find())?.statusCode).toBe(201);
@@ -66,7 +66,7 @@ test('a later response of the same payment takes the place of an earlier one', a
 
 test('a response that is larger than the store is not kept, and said to be so', async () => {
   const { idempotency } = watched(10_000);
-  const kept = paidResponse({ idempotency }, newId(), SECRET);
+  const kept = paidResponse({ idempotency }, newId(), { secret: SECRET });
   expect(await kept.put({ ...RESPONSE, body: new Uint8Array(10_000) })).toBe(false);
   expect(await kept.find()).toBeUndefined();
   expect(await kept.put(RESPONSE)).toBe(true);
@@ -75,11 +75,9 @@ test('a response that is larger than the store is not kept, and said to be so', 
 test('a store that fails keeps nothing, and a warning tells of it; what cannot be read rejects', async () => {
   const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const away = () => Promise.reject(new Error('the store is away'));
-  const kept = paidResponse(
-    { idempotency: { ...createMemoryIdempotencyStore(), put: away, get: away } },
-    newId(),
-    SECRET,
-  );
+  const kept = paidResponse({ idempotency: { ...createMemoryIdempotencyStore(), put: away, get: away } }, newId(), {
+    secret: SECRET,
+  });
   expect(await kept.put(RESPONSE)).toBe(false);
   expect(lost.mock.calls).toEqual([
     ['an answer cannot be kept, and not be asked for again: the store is away', { code: 'TOLLHOUSE_ANSWER_LOST' }],

@@ -1,0 +1,192 @@
+import type { FacilitatorHealth, HealthFault } from '../../facilitator/setup/health.js';
+import type { NetworkId } from '../../protocol/types.js';
+
+/** What taking payments depends on. */
+export const PART_NAMES = [
+  'store',
+  'disk',
+  'rpc',
+  'fee_payer',
+  'fee_limit',
+  'clock',
+  'recipients',
+  'facilitator',
+  'counters',
+  'limits',
+] as const;
+
+/** One of {@link PART_NAMES}. */
+export type PartName = (typeof PART_NAMES)[number];
+
+/** How a part is: `failed` keeps payments from being taken, `degraded` does not yet, `unknown` could not be looked at. */
+export const PART_STATES = ['ok', 'degraded', 'failed', 'unknown'] as const;
+
+/** What is said of a check in one word. */
+export const CHECK_STATES = [
+  'ok',
+  'low',
+  'empty',
+  'unreachable',
+  'unwritable',
+  'full',
+  'wrong_network',
+  'limit_reached',
+  'unpayable',
+  'off',
+  'unknown',
+] as const;
+
+/** One of {@link CHECK_STATES}. */
+export type CheckState = (typeof CHECK_STATES)[number];
+
+/** A part as it was found. */
+export interface SeenPart {
+  readonly part: PartName;
+  /** Missing where all networks share it. */
+  readonly network?: NetworkId;
+  readonly state: (typeof PART_STATES)[number];
+  /** What is wrong, as a part of a sentence; missing when nothing is. */
+  readonly reason?: string;
+  /** The same in one word, under the name that checks have. */
+  readonly check?: readonly [name: PartName, state: CheckState];
+}
+
+type Fault = Required<Omit<SeenPart, 'network'>>;
+
+const FAULTS: Readonly<Record<HealthFault, Fault>> = {
+  rpc_unreachable: {
+    part: 'rpc',
+    state: 'failed',
+    reason: 'the Solana RPC does not answer',
+    check: ['rpc', 'unreachable'],
+  },
+  wrong_network: {
+    part: 'rpc',
+    state: 'failed',
+    reason: 'the Solana RPC belongs to another network',
+    check: ['rpc', 'wrong_network'],
+  },
+  fee_payer_empty: {
+    part: 'fee_payer',
+    state: 'failed',
+    reason: 'the fee payer is empty and needs SOL',
+    check: ['fee_payer', 'empty'],
+  },
+  fee_payer_low: {
+    part: 'fee_payer',
+    state: 'degraded',
+    reason: 'the fee payer pays for fewer than a hundred payments more and needs SOL',
+    check: ['fee_payer', 'low'],
+  },
+  fee_limit_reached: {
+    part: 'fee_limit',
+    state: 'degraded',
+    reason: 'as much was paid for network fees as may be in an hour; who pays his own is served',
+    check: ['fee_payer', 'limit_reached'],
+  },
+  store_unreachable: {
+    part: 'store',
+    state: 'failed',
+    reason: 'the store of payments does not answer',
+    check: ['store', 'unreachable'],
+  },
+  store_unwritable: {
+    part: 'store',
+    state: 'failed',
+    reason: 'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
+    check: ['store', 'unwritable'],
+  },
+  store_full: {
+    part: 'disk',
+    state: 'failed',
+    reason: 'the disk of the store has less than 16 MiB left, which payments under way may need',
+    check: ['disk', 'full'],
+  },
+  disk_low: {
+    part: 'disk',
+    state: 'degraded',
+    reason: 'the disk of the store has less than 256 MiB left',
+    check: ['disk', 'low'],
+  },
+  clock_off: {
+    part: 'clock',
+    state: 'degraded',
+    reason: "this machine's clock and the chain's are more than 30 seconds apart",
+    check: ['clock', 'off'],
+  },
+  facilitator_unreachable: {
+    part: 'facilitator',
+    state: 'failed',
+    reason: 'the facilitator does not answer',
+    check: ['facilitator', 'unreachable'],
+  },
+  recipient_unpayable: {
+    part: 'recipients',
+    state: 'degraded',
+    reason: 'a wallet that is to be paid cannot receive the token; others can',
+    check: ['recipients', 'unpayable'],
+  },
+};
+const BALANCE_UNKNOWN: Fault = {
+  part: 'fee_payer',
+  state: 'unknown',
+  reason: 'what the fee payer holds could not be asked',
+  check: ['fee_payer', 'unknown'],
+};
+const CLOCK_UNKNOWN: SeenPart = { part: 'clock', state: 'unknown', reason: 'the time of the chain could not be asked' };
+
+/** How the store is that all networks share, and its disk where that is one of this machine. */
+export function partsOfStore(healths: readonly FacilitatorHealth[]): readonly SeenPart[] {
+  const faults = healths.flatMap((it) => it.faults);
+  const hasDisk = healths.some(({ freeBytes }) => freeBytes !== undefined);
+  return [partOf('store', faults), ...(hasDisk ? [partOf('disk', faults)] : [])];
+}
+
+/**
+ * How everything is that a network has for itself.
+ * @param isSetupKnown - whether those who are to be paid were looked at
+ */
+export function partsOfNetwork(
+  network: NetworkId,
+  { faults, lamports, clockAheadMs }: FacilitatorHealth,
+  isSetupKnown: boolean,
+): readonly SeenPart[] {
+  const isElsewhere = lamports === undefined || faults.includes('wrong_network');
+  const parts = [
+    partOf('rpc', faults),
+    isElsewhere ? BALANCE_UNKNOWN : partOf('fee_payer', faults),
+    partOf('fee_limit', faults),
+    clockAheadMs === undefined || isElsewhere ? CLOCK_UNKNOWN : partOf('clock', faults),
+    ...(isSetupKnown ? [partOf('recipients', faults)] : []),
+    ...(faults.includes('facilitator_unreachable') ? [FAULTS.facilitator_unreachable] : []),
+  ];
+  return parts.map((it) => ({ ...it, network }));
+}
+
+/** How the stores of counters are; without limits everything passes, and the service goes on. */
+export function partsOfCounters({ kept, counted }: { readonly kept: boolean; readonly counted: boolean }) {
+  const counters: SeenPart = kept
+    ? { part: 'counters', state: 'ok' }
+    : {
+        part: 'counters',
+        state: 'failed',
+        reason: 'the store of counters does not answer',
+        check: ['counters', 'unreachable'],
+      };
+  const limits: SeenPart = counted
+    ? { part: 'limits', state: 'ok' }
+    : {
+        part: 'limits',
+        state: 'degraded',
+        reason:
+          'the store that limits are counted in (Redis, where there is one) does not answer, so nobody is limited',
+        check: ['limits', 'unreachable'],
+      };
+  return [counters, limits];
+}
+
+/** The worst that is wrong with a part: failures come first. */
+function partOf(part: PartName, faults: readonly HealthFault[]): SeenPart {
+  const found = faults.map((it) => FAULTS[it]).filter((it) => it.part === part);
+  return found.find(({ state }) => state === 'failed') ?? found[0] ?? { part, state: 'ok' };
+}
