@@ -8,6 +8,7 @@ import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
 import { createMemoryPassStore } from '../storage/passes/memory-pass-store.js';
 import type { PassStore } from '../storage/passes/pass-store.js';
 import type { Storage } from '../storage/storage.js';
+import { createObserved, type Observed } from '../telemetry/observed.js';
 import { loadTracing } from '../telemetry/trace.js';
 import type { SettlementBackend } from './backend/backend.js';
 import type { PaymentEventBus } from './events/events.js';
@@ -39,6 +40,8 @@ export interface FacilitatorParts {
   readonly leases: Leases;
   readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
+  /** Where its gates and nodes are told of. Default: a new one. */
+  readonly observed?: Observed;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
@@ -86,6 +89,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     setup,
     refund: parts.refund,
     load: parts.inFlight.load,
+    observed: parts.observed ?? createObserved(),
     on: events.on,
     async close() {
       closing.abort();

@@ -1,4 +1,4 @@
-import { badOption } from '../errors/errors.js';
+import { badOption, type TollhouseError } from '../errors/errors.js';
 import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
@@ -17,6 +17,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
 import type { Storage } from '../storage/storage.js';
+import { createObserved, type Observed } from '../telemetry/observed.js';
 import {
   assembleFacilitator,
   booksOrMemory,
@@ -37,7 +38,7 @@ import { startUpkeep } from './recovery/upkeep.js';
 import { assembleRefunds } from './refunds/assemble-refunds.js';
 import type { PaymentRequests } from './requests/payment-request-types.js';
 import { createPaymentRequests } from './requests/payment-requests.js';
-import { createHealthMonitor } from './setup/health.js';
+import { createHealthMonitor, type HealthMonitor, storeFault } from './setup/health.js';
 import type { SetupParts } from './setup-check/setup-check.js';
 import { createFeeLimit, withFeeLimit } from './sponsorship/fee-limit.js';
 import { createMoneyInFlight } from './sponsorship/money-in-flight.js';
@@ -92,13 +93,10 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallets = readSplitWallets(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
-  const rpc = createSolanaRpc({
-    ...timing,
-    urls: resolved.rpcUrl ?? PUBLIC_RPC[network],
-    timeoutMs: resolved.rpcTimeoutMs,
-  });
+  const observed = createObserved();
+  const rpc = rpcOf(resolved, timing, observed);
   const books = booksOrMemory(WHERE, resolved);
-  const monitor = createHealthMonitor({ rpc, network, ledger: books.ledger, wallet: feePayer });
+  const monitor = monitorOf(resolved, rpc, books, feePayer);
   const events = createPaymentEventBus();
   const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
   const holdings = createHoldingsReader(rpc, tokens);
@@ -113,11 +111,12 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     settleTimeoutMs: resolved.settleTimeoutMs,
     ...memoryOf(books.ledger),
   };
-  const held = booksInUse(books, resolved);
+  const held = booksInUse(books, resolved, () => storeFault(monitor.known()));
   const service = { ...held, backend: createChainBackend(chain), events, now, onFault: resolved.onFault };
   const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
     ...service,
+    observed,
     refund: refunds.refund,
     network,
     tokens,
@@ -134,6 +133,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     ...facilitator,
     ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),
     recover,
+    load: () => ({ ...facilitator.load(), fees: fees.feeLimit.load() }),
     async close() {
       await stopUpkeep?.();
       await facilitator.close();
@@ -142,12 +142,34 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   });
 }
 
+function rpcOf({ network, rpcUrl, rpcTimeoutMs }: Resolved, timing: FacilitatorTiming, observed: Observed): SolanaRpc {
+  return createSolanaRpc({
+    ...timing,
+    urls: rpcUrl ?? PUBLIC_RPC[network],
+    timeoutMs: rpcTimeoutMs,
+    onCall: (seen) => observed.tell('rpc.call', seen),
+  });
+}
+
+function monitorOf(
+  { network, storage, now }: Resolved,
+  rpc: SolanaRpc,
+  { ledger }: PaymentBooks,
+  wallet: string,
+): HealthMonitor {
+  return createHealthMonitor({ rpc, network, ledger, wallet, probe: storage?.probe, wallClock: now });
+}
+
 /** The books, and what is held of them in this process. */
-function booksInUse(books: PaymentBooks, { leaseMs, maxPaymentsInFlight }: Resolved) {
+function booksInUse(
+  books: PaymentBooks,
+  { leaseMs, maxPaymentsInFlight }: Resolved,
+  fault: () => TollhouseError | undefined,
+) {
   return {
     ...books,
     leases: createLeases(books.ledger, leaseMs),
-    inFlight: createPaymentsInFlight(maxPaymentsInFlight),
+    inFlight: createPaymentsInFlight(maxPaymentsInFlight, fault),
   };
 }
 

@@ -100,7 +100,8 @@ export interface FacilitatorOptions {
   /**
    * How many payments may be under way at once in this process: those that are looked at, and from their claim on to their outcome, so
    * that of a route with `settle: 'after'` its handler counts as well. One more gets 503 `too_many_payments` at once, and
-   * can be brought again; nothing is claimed or sent for it. One wallet has a fifth of the places at most. What may have been sent before,
+   * can be brought again; nothing is claimed or sent for it. While checks are late because many are under way there is room for
+   * fewer, down to 50. One wallet has a fifth of the places at most. What may have been sent before,
    * is owed, or has landed finds a place always; what a pass covers needs none. `Infinity`: no bound. Default 500.
    */
   readonly maxPaymentsInFlight?: number;

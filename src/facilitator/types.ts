@@ -17,6 +17,7 @@ import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { PassPurchase, PassStore } from '../storage/passes/pass-store.js';
 import type { RefundRecord } from '../storage/payouts/refund-store.js';
 import type { Storage } from '../storage/storage.js';
+import type { Observed } from '../telemetry/observed.js';
 import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings/holding.js';
 import type { FacilitatorHealth } from './setup/health.js';
@@ -156,14 +157,26 @@ export type Refund = Pick<
   readonly signature?: string;
 };
 
+/** Network fees in an hour, in lamports. */
+export interface FeeLoad {
+  /** What was taken in this hour, by all instances as far as this one knows: as of when it last asked for more, a hundredth of the limit ago at most. */
+  readonly spent: number;
+  /** Most that is. */
+  readonly limit: number;
+}
+
 /** How much is under way at a facilitator of this process. */
 export interface PaymentLoad {
   /** Payments that are being looked at, or are claimed and have no outcome yet. */
   readonly paymentsInFlight: number;
-  /** How many there may be; `Infinity` without a bound. */
+  /** How many there may be at most; `Infinity` without a bound. */
   readonly maxPaymentsInFlight: number;
+  /** How many there may be now: fewer where checks were late because many were under way. */
+  readonly roomForPayments: number;
   /** How many were turned away so far because there were so many, of all wallets or of theirs. */
   readonly turnedAway: number;
+  /** What is known of the network fees of the hour; missing where they are paid elsewhere. */
+  readonly fees?: FeeLoad;
 }
 
 /**
@@ -238,6 +251,8 @@ export interface Facilitator extends HoldingsReader {
   refund(paymentId: string): Promise<Refund>;
   /** How many payments are under way in this process, and how many were turned away. */
   load(): PaymentLoad;
+  /** What is counted of its gates and nodes, for `GET /metrics`. Default: nothing is. */
+  readonly observed?: Observed;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Ends with it: for what works with it in the background. Missing where nobody says. */

@@ -141,6 +141,7 @@ function joinLoads(loads: readonly PaymentLoad[]): PaymentLoad {
   return {
     paymentsInFlight: sum((it) => it.paymentsInFlight),
     maxPaymentsInFlight: sum((it) => it.maxPaymentsInFlight),
+    roomForPayments: sum((it) => it.roomForPayments),
     turnedAway: sum((it) => it.turnedAway),
   };
 }

@@ -3,7 +3,7 @@ import type { Payment, Settlement, Terms, Verification } from '../../protocol/ty
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
-import { claimInPlace } from './claim-in-place.js';
+import { claimInPlace, isDue } from './claim-in-place.js';
 import { bindingOf } from './payment-binding.js';
 import type { PaymentServiceParts } from './payment-life.js';
 import { receiptOf } from './receipt.js';
@@ -81,6 +81,11 @@ async function openPayment(
   terms: Terms,
   use: PaymentUse,
 ): Promise<OpenedPayment> {
+  // The signature alone takes longer to check than all else of what is turned away.
+  await parts.inFlight.mustHaveRoom(async () => {
+    const decoded = decodeTransaction(payment.transaction);
+    return decoded.ok && isDue(parts, decoded.transaction.messageHash);
+  });
   const inspection = await parts.backend.inspect(payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
   return claimInPlace(parts, inspection.inspected, use);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { PaymentLoad } from '../types.js';
+import { createAdaptiveLimit } from './adaptive-limit.js';
 
 /** What there is no room for: a payment of anybody, or one more of its wallet. */
 export type Crowded = 'all' | 'wallet';
@@ -8,10 +9,17 @@ export type Crowded = 'all' | 'wallet';
 /** Gives a place back. Called again it does nothing. */
 export type LeavePlace = () => void;
 
+/** A place that a payment has. */
+export interface Place {
+  /** Says that the payment was checked: what follows waits for a handler. How long that took tells how many there is room for. */
+  checked(): void;
+  readonly leave: LeavePlace;
+}
+
 /**
  * Places for payments in this process. Everything that is under way slows down everything else, as they share the processor and the
- * connections to the chain: beyond what can be served in time a payment is better turned away at once than served too late.
- * No wallet has more than a fifth of the places, so that whoever floods is stopped alone.
+ * connections to the chain: beyond what can be served in time a payment is better turned away at once than served too late. How many
+ * that are is learned, up to a bound ({@link createAdaptiveLimit}). No wallet has more than a fifth of the places, so that whoever floods is stopped alone.
  */
 export interface PaymentsInFlight {
   /**
@@ -19,10 +27,16 @@ export interface PaymentsInFlight {
    * @param payer - its wallet, base58
    * @param isDue - asked where there is no room: whether it goes on all the same, because its money may have moved already. It
    * is counted then like any other. Default: it does not
-   * @throws TollhouseError `too_many_payments`, at once; nothing was done
+   * @throws TollhouseError `too_many_payments`, at once, or why none is begun at all; nothing was done
    */
-  enter(payer: string, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<LeavePlace>;
-  /** Works in a place of its own, taken as by `enter`. */
+  enter(payer: string, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<Place>;
+  /**
+   * Turns away, before a payment is looked at, where there is no room for anybody's; takes no place.
+   * @param isDue - as for `enter`
+   * @throws TollhouseError `too_many_payments`
+   */
+  mustHaveRoom(isDue: () => Promise<boolean>): Promise<void>;
+  /** Checks a payment in a place of its own, taken as by `enter`. */
   during<T>(payer: string, work: () => Promise<T>, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<T>;
   load(): PaymentLoad;
 }
@@ -39,23 +53,30 @@ export const paymentsInFlightOption = z
   )
   .default(500);
 
-/** @param max - how many there may be; `Infinity` for no bound */
-export function createPaymentsInFlight(max: number): PaymentsInFlight {
+/**
+ * @param max - how many there may be; `Infinity` for no bound
+ * @param fault - why none is begun at all at the moment; who is due goes on. Default: never
+ */
+export function createPaymentsInFlight(max: number, fault?: () => TollhouseError | undefined): PaymentsInFlight {
   const byWallet = new Map<string, number>();
-  const share = Math.max(1, Math.floor(max / WALLETS));
   let [all, turnedAway] = [0, 0];
+  const limit = createAdaptiveLimit(max, () => all);
 
   function crowded(payer: string): Crowded | undefined {
-    if ((byWallet.get(payer) ?? 0) >= share) return 'wallet';
-    return all >= max ? 'all' : undefined;
+    const places = limit.current();
+    if ((byWallet.get(payer) ?? 0) >= Math.max(1, Math.floor(places / WALLETS))) return 'wallet';
+    return all >= places ? 'all' : undefined;
   }
 
-  function take(payer: string): LeavePlace {
+  function take(payer: string): Place {
     let isTaken = true;
     count(payer, 1);
-    return () => {
-      if (isTaken) count(payer, -1);
-      isTaken = false;
+    return {
+      checked: limit.begin(),
+      leave() {
+        if (isTaken) count(payer, -1);
+        isTaken = false;
+      },
     };
   }
 
@@ -66,24 +87,34 @@ export function createPaymentsInFlight(max: number): PaymentsInFlight {
     else byWallet.set(payer, own);
   }
 
-  const enter: PaymentsInFlight['enter'] = async (payer, isDue = async () => false) => {
-    const full = crowded(payer);
-    if (full === undefined || (await isDue(full))) return take(payer);
+  function turnAway(full: Crowded): never {
     turnedAway += 1;
     throw tooMany(full);
+  }
+
+  const enter: PaymentsInFlight['enter'] = async (payer, isDue = async () => false) => {
+    const closed = fault?.();
+    if (closed !== undefined && !(await isDue('all'))) throw closed;
+    const full = crowded(payer);
+    if (full !== undefined && !(await isDue(full))) turnAway(full);
+    return take(payer);
   };
 
   return {
     enter,
+    async mustHaveRoom(isDue) {
+      if (all >= limit.current() && !(await isDue())) turnAway('all');
+    },
     async during(payer, work, isDue) {
-      const leave = await enter(payer, isDue);
+      const place = await enter(payer, isDue);
       try {
         return await work();
       } finally {
-        leave();
+        place.checked();
+        place.leave();
       }
     },
-    load: () => ({ paymentsInFlight: all, maxPaymentsInFlight: max, turnedAway }),
+    load: () => ({ paymentsInFlight: all, maxPaymentsInFlight: max, roomForPayments: limit.current(), turnedAway }),
   };
 }
 

@@ -52,6 +52,8 @@ export interface PayoutSender {
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
   resume(signed: SignedPayout): Promise<PayoutOutcome>;
+  /** Asks every node what became of a payout that may have been sent; sends nothing. */
+  fate(signed: SignedPayout): Promise<PayoutOutcome>;
   /**
    * What the chain knows of payouts from a wallet, whatever the books say.
    * @param prefix - `rfd_`: of refunds. Default: of payouts
@@ -117,6 +119,7 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.
     send: (signed) => outcomeOf(delivery.deliver({ ...deliveryOf(signed), preflight: false, timeoutMs }), signed),
     resume: (signed) => outcomeOf(delivery.watch({ ...deliveryOf(signed), timeoutMs }), signed),
+    fate: (signed) => findPayoutFate(parts.rpc, signed, read),
     async balance(wallet, mint) {
       const { program } = await token(mint);
       const [held = 0n] = await asked(readTokenBalances([wallet], mint, program, parts.rpc));

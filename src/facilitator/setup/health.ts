@@ -1,16 +1,20 @@
+import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
-import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
+import type { Storage, StoreState } from '../../storage/storage.js';
 import type { SetupCheck } from './setup-finding.js';
 
 /**
  * What keeps a facilitator from settling. `fee_payer_low` alone does not yet: it can pay for fewer than a hundred
  * settlements more. `fee_limit_reached`: it has paid as much for network fees as it may in this hour. `recipient_unpayable`: a
- * wallet that is to be paid cannot receive the token, or the token cannot be taken; others can.
+ * wallet that is to be paid cannot receive the token, or the token cannot be taken; others can. `store_unwritable`: the store is
+ * read, and takes no writes (a full or read-only disk, a standby). `store_full`: its disk has less than 16 MiB left, which payments
+ * under way may need; `disk_low`: less than 256 MiB. `clock_off`: this machine's clock and the chain's are more than 30 s apart.
  */
 export type HealthFault =
   | 'rpc_unreachable'
@@ -19,6 +23,10 @@ export type HealthFault =
   | 'fee_payer_low'
   | 'fee_limit_reached'
   | 'store_unreachable'
+  | 'store_unwritable'
+  | 'store_full'
+  | 'disk_low'
+  | 'clock_off'
   | 'facilitator_unreachable'
   | 'recipient_unpayable';
 
@@ -30,6 +38,10 @@ export interface FacilitatorHealth {
   readonly wallet: string;
   /** What it holds, if that could be asked. */
   readonly lamports?: bigint;
+  /** How far this machine's clock is ahead of the chain's, in milliseconds, if that could be asked. Some seconds are usual. */
+  readonly clockAheadMs?: number;
+  /** Room that is left on the disk of the store, in bytes; missing where it is not a file here. */
+  readonly freeBytes?: number;
   /** What is wrong; empty when all is well. */
   readonly faults: readonly HealthFault[];
 }
@@ -39,10 +51,14 @@ export interface HealthParts {
   readonly rpc: Pick<SolanaRpc, 'getAccounts' | 'getGenesisHash'>;
   readonly network: NetworkId;
   readonly ledger: Pick<Ledger, 'find'>;
+  /** Proves that the store takes writes. Default: only reading is tried. */
+  readonly probe?: Storage['probe'] | undefined;
   /** The fee payer that is offered, base58. */
   readonly wallet: string;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
   readonly now?: () => number;
+  /** Clock that is compared with the chain's, milliseconds since the epoch. Default `Date.now`. */
+  readonly wallClock?: () => number;
 }
 
 /** Looks after the health of a facilitator. */
@@ -59,6 +75,17 @@ export const LAMPORTS_PER_SETTLEMENT = 10_000n;
 const RESERVE_SETTLEMENTS = 100n;
 const FRESH_MS = 5_000;
 const PATIENCE_MS = 2_000;
+const STORE_RETRY_SECONDS = 5;
+const MIB = 1_048_576;
+/** Payments that are under way must still be written down when no other is taken any more. */
+const FULL_BYTES = 16 * MIB;
+const LOW_BYTES = 256 * MIB;
+/** The chain's clock is a median of its validators', seconds away from anybody's. */
+const CLOCK_TOLERANCE_MS = 30_000;
+/** Asked for together with the fee payer, at no further call; its layout: https://docs.rs/solana-clock/latest/solana_clock/struct.Clock.html */
+const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
+const CLOCK_TIME_OFFSET = 32;
+const MILLISECONDS = 1_000;
 /** No payment has this id: looking for it tells whether the ledger answers. */
 export const NOBODY = 'health';
 
@@ -67,6 +94,8 @@ const DOWN: ReadonlySet<HealthFault> = new Set([
   'wrong_network',
   'fee_payer_empty',
   'store_unreachable',
+  'store_unwritable',
+  'store_full',
 ]);
 
 /** Makes the monitor of an embedded facilitator. It asks nothing before it is asked. */
@@ -99,23 +128,51 @@ export function createHealthMonitor(parts: HealthParts): HealthMonitor {
 }
 
 async function examine(
-  { rpc, ledger, wallet }: HealthParts,
+  { rpc, ledger, probe, wallet, wallClock = Date.now }: HealthParts,
   isElsewhere: () => Promise<boolean>,
 ): Promise<FacilitatorHealth> {
-  const [accounts, record, elsewhere] = await Promise.all([
-    withTimeout(PATIENCE_MS, () => rpc.getAccounts([wallet], 'confirmed')),
+  const [accounts, record, probed, elsewhere] = await Promise.all([
+    withTimeout(PATIENCE_MS, () => rpc.getAccounts([wallet, CLOCK_SYSVAR], 'confirmed')),
     withTimeout(PATIENCE_MS, () => ledger.find(NOBODY)),
+    withTimeout(PATIENCE_MS, async (): Promise<StoreState> => probe?.() ?? { writable: true }),
     isElsewhere(),
   ]);
   const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
+  const chainTime = chainTimeOf(accounts?.value[1]);
+  const clockAheadMs = chainTime && Math.round(wallClock() - chainTime);
   const faults: readonly HealthFault[] = [
     ...feePayerFaults(lamports),
     ...(elsewhere ? (['wrong_network'] as const) : []),
-    ...(record === undefined ? (['store_unreachable'] as const) : []),
+    ...storeFaults(record !== undefined, probed?.value),
+    ...(Math.abs(clockAheadMs ?? 0) > CLOCK_TOLERANCE_MS ? (['clock_off'] as const) : []),
   ];
   const down = faults.some((it) => DOWN.has(it));
   const status = down ? 'down' : faults.length > 0 ? 'degraded' : 'active';
-  return withAmountJson({ status, wallet, ...defined({ lamports }), faults });
+  return withAmountJson({
+    status,
+    wallet,
+    ...defined({ lamports, clockAheadMs, freeBytes: probed?.value.freeBytes }),
+    faults,
+  });
+}
+
+function storeFaults(answers: boolean, probed: StoreState | undefined): readonly HealthFault[] {
+  if (!answers) return ['store_unreachable'];
+  const { writable = false, freeBytes = Number.POSITIVE_INFINITY } = probed ?? {};
+  return [
+    ...(writable ? [] : (['store_unwritable'] as const)),
+    ...(freeBytes < FULL_BYTES ? (['store_full'] as const) : []),
+    ...(freeBytes >= FULL_BYTES && freeBytes < LOW_BYTES ? (['disk_low'] as const) : []),
+  ];
+}
+
+/** The chain's own time in milliseconds since the epoch; undefined where its account cannot be read as one. */
+function chainTimeOf(account: AccountState | null | undefined): number | undefined {
+  const data = account?.data ?? new Uint8Array();
+  if (data.length < CLOCK_TIME_OFFSET + 8) return undefined;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const time = Number(view.getBigInt64(CLOCK_TIME_OFFSET, true)) * MILLISECONDS;
+  return time > 0 ? time : undefined;
 }
 
 /**
@@ -150,6 +207,14 @@ export function feePayerFault(lamports: bigint): 'fee_payer_empty' | 'fee_payer_
  */
 export function servesNobody({ status, faults }: FacilitatorHealth): boolean {
   return status === 'down' && (!faults.includes('fee_limit_reached') || faults.some((it) => DOWN.has(it)));
+}
+
+/** Why no payment is begun although the store can be read: what could not be written down would be taken for nothing. */
+export function storeFault(health: FacilitatorHealth | undefined): TollhouseError | undefined {
+  const isClosed = health?.faults.some((it) => it === 'store_unwritable' || it === 'store_full') === true;
+  if (!isClosed) return undefined;
+  const detail = 'The store of payments takes no writes at the moment, so no payment is taken; nothing was charged.';
+  return new TollhouseError('store_unavailable', detail, { retryAfterSeconds: STORE_RETRY_SECONDS });
 }
 
 /** The health of a facilitator, together with what was found of those who are to be paid. */

@@ -4,6 +4,7 @@ import type { NetworkId, Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { createMemoryCounters } from '../../storage/counters/memory-counters.js';
 import type { FacilitatorHealth } from '../setup/health.js';
+import type { FeeLoad } from '../types.js';
 import { createFeeShares, type FeeParties, type FeeShare, type FeeSharesParts } from './fee-shares.js';
 import { createHourlyAllowance } from './hourly-allowance.js';
 
@@ -35,6 +36,8 @@ export interface FeeLimit {
   take(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
   /** The same without counting, for what is to be signed only after some more work. */
   reach(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
+  /** What is known of this hour. */
+  load(): FeeLoad;
   /** Why nothing is signed for anybody at the moment; undefined while it is. */
   fault(): TollhouseError | undefined;
 }
@@ -106,6 +109,7 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
 
   return {
     fault,
+    load: () => ({ spent: whole.spent(), limit }),
     take,
     async reach(lamports, parties) {
       const count = await take(lamports, parties);

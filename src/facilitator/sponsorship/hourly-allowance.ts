@@ -9,6 +9,8 @@ export interface HourlyAllowance {
   take(lamports: number): Promise<(() => void) | undefined>;
   /** Counts what was not asked for before, whether there is room or not. */
   charge(lamports: number): void;
+  /** What was taken in this hour by all who share the counters, as far as is known here. */
+  spent(): number;
   /** How long nothing more is to be had, in milliseconds; 0 while there is something. */
   restMs(): number;
 }
@@ -56,11 +58,13 @@ export function createHourlyAllowance(parts: HourlyAllowanceParts): HourlyAllowa
   let reserve: Reserve = { left: 0, resetsAt: 0, endsAt: 0 };
   let exhaustedUntil = 0;
   let toldFor = 0;
+  let counted = 0;
   let refilling: Promise<void> | undefined;
 
   async function refill(fee: number): Promise<void> {
     const asked = Math.max(portion, fee - (reserve.endsAt > now() ? reserve.left : 0));
     const { count, resetsAt }: WindowCount = await counters.increment(key, HOUR_MS, asked);
+    counted = count;
     const most = allowsOne ? Math.max(limit, fee) : limit;
     const granted = Math.max(0, Math.min(asked, most - (count - asked)));
     const left = (reserve.resetsAt === resetsAt ? reserve.left : 0) + granted;
@@ -88,6 +92,7 @@ export function createHourlyAllowance(parts: HourlyAllowanceParts): HourlyAllowa
 
   return {
     restMs,
+    spent: () => (reserve.endsAt > now() ? Math.min(limit, Math.max(0, counted - reserve.left)) : 0),
     charge(lamports) {
       reserve.left -= lamports;
     },

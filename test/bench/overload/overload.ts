@@ -58,7 +58,7 @@ async function overload({ context, sellers, wallets, node, rpcUrl }: Setting): P
   const start = (bound: Bound) => sellers.start({ kind: 'ours', rpcUrl, maxPaymentsInFlight: BOUNDS[bound] });
   const servers = { bound: await start('bound'), unbound: await start('unbound') };
   await capacityOf(sellers.chain, wallets, servers.unbound, 1);
-  const capacity = await capacityOf(sellers.chain, wallets, servers.bound, quick ? 2 : 4);
+  const capacity = await capacityOf(sellers.chain, wallets, servers.unbound, quick ? 2 : 4);
   progress(`${node} node: ${capacity.toFixed(0)} a second`);
   const figures: Figure[] = [{ name: `${node} node: what it can do`, value: capacity, unit: '/s' }];
   for (const load of LOADS) {
