@@ -11,6 +11,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { Storage } from '../storage/storage.js';
+import type { WebhookAttemptSeen } from '../telemetry/observed.js';
 import { createCallLimits } from './calls/call-limits.js';
 import { createCalls } from './calls/calls.js';
 import { createAnalytics } from './figures/analytics.js';
@@ -125,6 +126,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
   const { forget, ...selling } = sellingSide(parts, counters, scale);
   const { describeToken } = selling;
+  const { observed } = networks.first;
   const { worker, ...telling } = tellingSide(parts);
   const payouts = payoutsOf(parts);
   /** An event was written here: webhooks and streams look within a tenth of a second. */
@@ -148,6 +150,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       limits: createCallLimits({ counters, scale, now }),
     }),
     receipts,
+    ...defined({ observed }),
     now,
     start() {
       worker.start();
@@ -241,10 +244,12 @@ function keysOf({ networks, stores, strangers, now }: Parts, counters: Counters,
 }
 
 /** Webhooks and the event stream. */
-function tellingSide({ stores, guard, strangers, onFault, now }: Parts) {
+function tellingSide({ networks, stores, guard, strangers, onFault, now }: Parts) {
   const { webhooks: store, deliveries, events } = stores;
   const sender = createWebhookSender({ guard });
-  const worker = createWebhookWorker({ deliveries, webhooks: store, sender, now, onError: onFault });
+  const { observed } = networks.first;
+  const onAttempt = (seen: WebhookAttemptSeen): void => observed?.tell('webhook.attempt', seen);
+  const worker = createWebhookWorker({ deliveries, webhooks: store, sender, onAttempt, now, onError: onFault });
   const ownsProject = async (wallet: string, id: string) => (await stores.projects.find(id))?.owner === wallet;
   const webhookQuota = async (owner: string) => (await strangers.quotas(owner)).webhooks;
   const rules = { addressGuard: guard, ownsProject };

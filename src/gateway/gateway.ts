@@ -4,6 +4,7 @@ import type { ReceiptReader } from '../storage/books/receipt-reader.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
+import type { Observed } from '../telemetry/observed.js';
 import type { Calls } from './calls/calls.js';
 import type { Analytics } from './figures/analytics.js';
 import type { SpendingReports } from './figures/spending-report.js';
@@ -48,6 +49,8 @@ export interface Gateway {
   /** Looks at upstreams. */
   readonly upstreamHealth: UpstreamWatch;
   readonly describeToken: DescribeToken;
+  /** Where its calls are told of to be counted: that of its first facilitator. */
+  readonly observed?: Observed;
   /** Holds what x402 payments owe to several recipients on the first network, base58. */
   readonly splitWallet?: string;
   /** The same on a network; undefined where there is none. */

@@ -64,8 +64,11 @@ export interface RouterSettings {
   readonly limits?: false | { readonly scale?: number };
   /** Where limits are counted. Default: the `storage` of the facilitator, or this process's memory. */
   readonly counters?: Counters;
-  /** Figures for `GET /metrics`, if more than these routes shall be counted. Default: some of the router's own. */
-  readonly metrics?: Metrics;
+  /**
+   * Figures for `GET /metrics`, if more than these routes shall be counted; false for none, where they are shown elsewhere. Default: some of
+   * the router's own.
+   */
+  readonly metrics?: Metrics | false;
 }
 
 const NO_LIMITS = { requests: [], signIns: [], credentials: [], challenges: [] };
@@ -96,12 +99,13 @@ export function createRouter(options: RouterOptions): Router {
   const { first } = networks;
   if (others.identity !== undefined) noteSite(others.identity, others.baseUrl);
   const { counters = first.storage?.counters ?? createMemoryCounters() } = others;
-  const { metrics = createMetrics(networks.joined) } = others;
+  const { metrics = createMetrics(networks.joined, others.gateway) } = others;
   const known = defined({ gateway: others.gateway, identity: others.identity });
   const { requests, signIns, credentials, challenges } =
     limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
   const shellFor = serviceShells({ ...others, page });
-  const common = [requestId, metrics.count, cors, ...(shellFor === undefined ? [] : [problemPages(shellFor)])];
+  const counting = metrics === false ? [] : [metrics.count];
+  const common = [requestId, ...counting, cors, ...(shellFor === undefined ? [] : [problemPages(shellFor)])];
   const store = first.idempotency;
   const forAnybody = idempotency({ store });
   const repeatable =

@@ -3,8 +3,10 @@ import type { Networks } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
+import { modeOf } from '../protocol/networks/networks.js';
 import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
+import { requireSameMode } from './auth/key-mode-guard.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, createApiCaller } from './framework/api-caller.js';
 import type { Operation } from './framework/operation.js';
@@ -51,7 +53,15 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
   const repeatable = idempotency({ store, scopeOf: callerName });
-  const shared = { behindCaller: [repeatable], turns: createOwnerTurns() };
+  const isMixed = new Set(networks.all.map(({ network }) => modeOf(network))).size > 1;
+  const sameMode = requireSameMode({
+    networks,
+    isMixed,
+    networkOf: projects.networkOf,
+    webhook: webhooks.get,
+    key: keys.get,
+  });
+  const shared = { behindCaller: [sameMode, repeatable], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
     createRoutes(operations, its, callerFor, shared);
   const { requireOwner: ownedProject } = projects;
@@ -59,7 +69,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   return {
     authenticated: [
       guarded(KEYS_OPERATIONS, { keys, now }),
-      guarded(PROJECTS_OPERATIONS, { projects, suspensions, baseUrl }),
+      guarded(PROJECTS_OPERATIONS, { projects, suspensions, isMixed, baseUrl }),
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, now }),
       guarded(CALL_LIST_OPERATIONS, {

@@ -34,7 +34,9 @@ export const routerOptions = z.strictObject({
     .union([z.literal(false), z.strictObject({ scale: z.number().positive().optional() })], 'false, or { scale: 2 }')
     .optional(),
   counters: withFunction('increment', 'counters, of openStorage or createMemoryCounters').optional(),
-  metrics: z.custom<object>((it) => typeof it === 'object' && it !== null, 'metrics').optional(),
+  metrics: z
+    .custom<object | false>((it) => it === false || (typeof it === 'object' && it !== null), 'metrics, or false')
+    .optional(),
 });
 
 /** The same where several facilitators are given. */

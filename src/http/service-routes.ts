@@ -36,7 +36,8 @@ export interface ServiceRoutesParts {
   readonly tiers?: TiersOptions | undefined;
   readonly holdings?: Holdings | undefined;
   readonly counters: Counters;
-  readonly metrics: Metrics;
+  /** False for none. */
+  readonly metrics: Metrics | false;
   readonly baseUrl?: string | undefined;
   readonly label?: string | undefined;
   /** How pages for people look; false for none. */
@@ -94,7 +95,8 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const selling = gateway && sellingRoutes(gateway, parts);
   const about = { networks, holdingsOn: holdingsOf, service, baseUrl, shellFor };
   const state = createRoutes(SERVICE_OPERATIONS, about);
-  const unlimited = [createRoutes(PROBE_OPERATIONS, { networks, counters }), createRoutes(METRICS_OPERATIONS, metrics)];
+  const figures = metrics === false ? [] : [createRoutes(METRICS_OPERATIONS, metrics)];
+  const unlimited = [createRoutes(PROBE_OPERATIONS, { networks, counters }), ...figures];
   const document = openApiParts({ networks, operations, baseUrl });
   const facilitation = [
     createRoutes(OPENAPI_OPERATIONS, document),
@@ -141,7 +143,7 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
     calls: createCallRoutes({ networks, gateway, gates, serveFree }, beforeCalls),
     listed: projectListings({
       projects,
-      termsOf: (project) => (networks.on(project.price.network) ? listedTerms(gates(project)) : []),
+      termsOf: (project, at) => (networks.on(project.price.network) ? listedTerms(gates(project, at)) : []),
     }),
   };
 }

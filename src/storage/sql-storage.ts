@@ -1,5 +1,8 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
+import { defined } from '../lib/defined.js';
 import { namingAllMissing } from '../lib/optional-packages.js';
 import { resolveOptions } from '../lib/options.js';
 import type { Counters } from './counters/counters.js';
@@ -21,6 +24,9 @@ import { openPostgres } from './sql/postgres-database.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
 import type { Storage, StorageOptions } from './storage.js';
+
+const PROBE = 'health:write';
+const PROBE_MS = 60_000;
 
 const storageOptions = z.strictObject({
   redisUrl: z.string('redis:// or rediss:// and a host').optional(),
@@ -59,10 +65,9 @@ async function openBase(databaseUrl: string, now: () => number): Promise<Storage
   if (location.dialect === 'postgres') return onSql(await withMemory(await openPostgres(location.url)), now);
   const isForgotten = location.path === IN_MEMORY;
   const opened = await openSqlite(location.path);
-  const storage = onSql(
-    isForgotten ? { database: opened, memory: { remembersSince: now() } } : await withMemory(opened),
-    now,
-  );
+  const storage = isForgotten
+    ? onSql({ database: opened, memory: { remembersSince: now() } }, now)
+    : onSql(await withMemory(opened), now, () => freeBytesAt(dirname(resolve(location.path))));
   // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
   return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
@@ -83,7 +88,13 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
   }
 }
 
-function onSql({ database, memory }: Books, now: () => number): Storage {
+async function freeBytesAt(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** @param readRoom - bytes that are left for the database. Default: not known */
+function onSql({ database, memory }: Books, now: () => number, readRoom?: () => Promise<number>): Storage {
   const ledger = { ...createSqlLedger(database, now), ...memory };
   const counters = createSqlCounters(database, now);
   const passes = createSqlPassStore(database, now);
@@ -104,6 +115,16 @@ function onSql({ database, memory }: Books, now: () => number): Storage {
       const expired = (await counters.prune(limit)) + (await heldTimes.prune(now() - HELD_MEMORY_MS, limit));
       const rest = (await idempotency.prune(limit)) + (await passes.prune(before, limit, booksBefore));
       return payments + expired + rest;
+    },
+    async probe() {
+      const [writable, freeBytes] = await Promise.all([
+        counters.put(PROBE, '', PROBE_MS).then(
+          () => true,
+          () => false,
+        ),
+        readRoom?.().catch(() => undefined),
+      ]);
+      return { writable, ...defined({ freeBytes }) };
     },
     close: () => database.close(),
   };

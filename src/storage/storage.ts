@@ -18,6 +18,14 @@ export interface StorageOptions {
   readonly now?: () => number;
 }
 
+/** Whether a storage can be written to, and how much room it has. */
+export interface StoreState {
+  /** Whether a write has just succeeded: on a full or read-only disk, or a standby, it has not. */
+  readonly writable: boolean;
+  /** Bytes that are left on its disk; missing where it is not a file of this machine. */
+  readonly freeBytes?: number;
+}
+
 /** Where a service keeps what it must not lose, and what it counts. */
 export interface Storage {
   /** The database under it, for the stores of the gateway. */
@@ -44,6 +52,8 @@ export interface Storage {
    * @returns how many went
    */
   prune(before: number, limit: number, booksBefore?: number): Promise<number>;
+  /** Writes a mark that nobody reads, as nothing else proves that the database takes writes, and looks how much room there is. Never rejects. */
+  probe(): Promise<StoreState>;
   /** Closes every connection; the ledger and the counters are of no use after it. */
   close(): Promise<void>;
 }

@@ -2,6 +2,8 @@ import type { CallRecord, CallStore } from '../../src/storage/calls/call-store.j
 import { latencyBucket } from '../../src/storage/calls/latency-buckets.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/calls/periods.js';
 import { newEvent } from '../../src/storage/events/events.js';
+import { createMemoryIdempotencyStore } from '../../src/storage/idempotency/memory-idempotency-store.js';
+import { createSqlIdempotencyStore } from '../../src/storage/idempotency/sql-idempotency-store.js';
 import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import type { BookUnderTest } from './call-book-stand.js';
@@ -22,7 +24,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
     afterEach(() => fixture.close());
 
     const hour = { from: hourOf(LATE_MARCH), to: hourOf(LATE_MARCH) + HOUR_MS };
-    const hours = async (projectId = 'prj_weather', range = hour) => book.series(projectId, range, 'hour');
+    const hours = async (projectId = 'prj_weather', range = hour) => book.series(projectId, range, HOUR_MS);
     const usedOf = async (keyId = 'key_one', at = LATE_MARCH) =>
       (await book.budgetUse(keyId, at)).map(({ mint, window, used }) => [mint, window, used]);
     const event = (projectId = 'prj_weather') =>
@@ -62,6 +64,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
             creditGiven: new Map(),
             creditUsed: new Map(),
             latency: new Map([[latencyBucket(120), 1]]),
+            ...{ upstreamLatency: new Map(), gatewayLatency: new Map() },
             refusals: new Map(),
           },
         ]);
@@ -106,6 +109,34 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         ]).toEqual([[], [], []]);
         expect(await usedOf()).toEqual([[USDC, 'total', 0n]]);
         expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
+      });
+
+      test('keeps the response of a call with it, and none of a call that is not written', async () => {
+        const answers = createSqlIdempotencyStore(fixture.database, { now: fixture.now });
+        expect(book.keepsFor(answers)).toBe(true);
+        expect(fixture.other.keepsFor(answers)).toBe(false);
+        expect(book.keepsFor(createMemoryIdempotencyStore())).toBe(false);
+        const ledger = createSqlLedger(fixture.database, fixture.now);
+        const claim = newClaim();
+        await ledger.claim(claim);
+        const landed = { state: 'confirmed', slot: 1, signature: 'sig' } as const;
+        await ledger.recordOutcome(claim.id, claim.lease, landed);
+        const keptAs = (id: string, text: string) => ({
+          store: answers,
+          id,
+          answer: Buffer.from(text),
+          owner: 'payer',
+        });
+        const lost = { id: claim.id, lease: 'another lease' };
+        expect(await book.finish(newCall(), { payment: lost, kept: keptAs(`lost ${claim.id}`, 'lost') })).toBe(false);
+        expect(await answers.get(`lost ${claim.id}`)).toBeUndefined();
+
+        const bytes = Uint8Array.from({ length: 300 }, (_, at) => at % 256);
+        const kept = { ...keptAs(`kept ${claim.id}`, ''), answer: bytes };
+        expect(await book.finish(newCall(), { payment: { id: claim.id, lease: claim.lease }, kept })).toBe(true);
+        expect([...((await answers.get(kept.id)) ?? [])]).toEqual([...bytes]);
+        await book.finish(newCall(), { kept: keptAs(kept.id, '') });
+        expect(await answers.get(kept.id)).toHaveLength(0);
       });
 
       test('writes nothing when some of it cannot be written; what comes at the same time is written', async () => {
@@ -239,7 +270,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         await at(from + 5 * HOUR_MS, 'b');
         await at(to - 1, 'c');
         await at(to, 'after');
-        const days = await book.series('prj_weather', { from, to }, 'day');
+        const days = await book.series('prj_weather', { from, to }, DAY_MS);
         const whole = await book.totals('prj_weather', { from, to });
 
         expect(days.map((it) => [it.at, it.calls, it.payers])).toEqual([
@@ -255,7 +286,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect([await payersIn(from, from + HOUR_MS), await payersIn(from + HOUR_MS, from + 2 * HOUR_MS)]).toEqual([
           1, 0,
         ]);
-        expect(await book.series('prj_nobody', { from, to }, 'day')).toEqual([]);
+        expect(await book.series('prj_nobody', { from, to }, DAY_MS)).toEqual([]);
       });
 
       test('spending is told by key, project, token and day, to its owner only', async () => {

@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Counters } from '../../storage/counters/counters.js';
+import { countFewTrips } from '../../storage/counters/few-trips.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 
 /** What {@link createCallLimits} works with. */
@@ -23,7 +24,7 @@ export interface CallLimits {
   requireRoom(project: LimitedProject, owner: string): void;
   /**
    * Lets a call in that is paid; answers the function that ends it. Rejects with `rate_limited` above the project's calls a
-   * second, which all instances count together, or its calls at once, which each counts by itself: at most half of them are of
+   * second, which all instances count together (`few-trips.ts`), or its calls at once, which each counts by itself: at most half of them are of
    * one wallet.
    */
   enter(project: LimitedProject, owner: string): Promise<() => void>;
@@ -40,6 +41,7 @@ const TOO_FAST = 'gets more calls a second than it takes';
 /** Makes the limits of a gateway's calls. While the counters cannot be reached, calls pass. */
 export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts): CallLimits {
   const underWay = new Map<string, number>();
+  const countCall = countFewTrips({ counters, windowMs: SECOND_MS, now });
   const usedUpUntil = boundedCache<string, number>({ max: MAX_REMEMBERED });
 
   function add(id: string, change: 1 | -1): void {
@@ -50,8 +52,8 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
 
   async function isTooFast({ id, limits }: LimitedProject): Promise<boolean> {
     try {
-      const { count, resetsAt } = await counters.increment(`calls:${id}`, SECOND_MS);
       const most = limits.perSecond * scale;
+      const { count, resetsAt } = await countCall(`calls:${id}`, most);
       if (count >= most) usedUpUntil.set(id, resetsAt);
       return count > most;
     } catch {

@@ -73,7 +73,7 @@ export type ShownCall = Pick<PaidCall, 'call' | 'paidIn'>;
 
 /** What is written of a call, but for what has paid for it. */
 export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
-  const { id, project, key, at, method, passedOnAfterMs: gatewayMs } = call;
+  const { id, project, key, at, method, rule, passedOnAfterMs: gatewayMs } = call;
   const { status, reason, durationMs, upstreamMs } = end;
   return {
     id,
@@ -85,7 +85,7 @@ export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId
     durationMs: Math.round(durationMs),
     route: routeLabel(call),
     requestId,
-    ...defined({ status, reason, upstreamMs, gatewayMs }),
+    ...defined({ status, reason, rule, upstreamMs, gatewayMs }),
   };
 }
 

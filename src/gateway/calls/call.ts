@@ -2,6 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { requireScopes } from '../../identity/service-keys/scopes.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { newId } from '../../lib/ids.js';
+import type { NamedAnswer } from '../../storage/idempotency/idempotency-store.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { BudgetHold } from '../figures/spending.js';
 
@@ -13,6 +14,8 @@ export interface Call {
   readonly project: ProjectRecord;
   /** The name of that route. Default: it is the project's own price. */
   readonly route?: string | undefined;
+  /** The name of the route that matched, be it free. Default: none did. */
+  readonly rule?: string | undefined;
   readonly key: ServiceKey;
   /** When it came in, milliseconds since the epoch. */
   readonly at: number;
@@ -29,6 +32,8 @@ export interface Call {
   mayBePaid: boolean;
   /** Whether it is in the books, with what was held back. */
   isBooked: boolean;
+  /** Books it with its response, once it is sure to be charged; tells whether both are written. */
+  bookWith?: ((kept: NamedAnswer) => Promise<boolean>) | undefined;
   /** When it came in by a clock that only rises, and how much later it was passed on; milliseconds. */
   readonly begunAt: number;
   passedOnAfterMs?: number | undefined;
@@ -40,7 +45,9 @@ const NOT_ALLOWED =
 const OTHER_PROJECT = 'The service key is for another project.';
 
 /** A call that has just come in. */
-export function newCall(seen: Omit<Call, 'id' | 'held' | 'leave' | 'mayBePaid' | 'isBooked' | 'begunAt'>): Call {
+export function newCall(
+  seen: Omit<Call, 'id' | 'held' | 'leave' | 'mayBePaid' | 'isBooked' | 'bookWith' | 'begunAt'>,
+): Call {
   return { id: newId('call'), ...seen, mayBePaid: false, isBooked: false, begunAt: performance.now() };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { CallRecord, CallStore, FinishOptions } from '../../storage/calls/call-store.js';
+import type { CallRecord, CallStore, FinishOptions, KeptAnswer } from '../../storage/calls/call-store.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
 import type { Spending } from '../figures/spending.js';
 import { singlePrices } from '../prices/project-offers.js';
@@ -11,6 +11,7 @@ import { type CallBudgets, createCallBudgets } from './call-budgets.js';
 import type { CallLimits } from './call-limits.js';
 import {
   type CallEnd,
+  type ChargedEnd,
   type CoveredCall,
   type CreditedCall,
   callEvents,
@@ -46,6 +47,13 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
    * so that nobody is served for it again; it is to be called again until it does not.
    */
   ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<void>;
+  /** Whether {@link endedWith} can keep the responses of a store. */
+  readonly keepsFor: CallStore['keepsFor'];
+  /**
+   * The same for a call that is charged and whose response is about to end, which is kept in that transaction. Resolves with whether it was
+   * written; where it was not, or that rejects, it is to be {@link ended}.
+   */
+  endedWith(paid: PaidCall, end: CallEnd, kept: KeptAnswer): Promise<boolean>;
   /** Holds what the call costs of the credit of its key, in the first of its tokens in which there is so much. */
   holdCredit(call: Call): Promise<PricedHold | undefined>;
   /** The call was not passed on. */
@@ -60,7 +68,7 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
 
 /** What {@link createCalls} works with. */
 export interface CallsParts {
-  readonly book: Pick<CallStore, 'finish' | 'refuse' | 'challenge'>;
+  readonly book: Pick<CallStore, 'finish' | 'keepsFor' | 'refuse' | 'challenge'>;
   readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
   readonly spending: Spending;
   readonly limits: CallLimits;
@@ -85,6 +93,11 @@ export function createCalls(parts: CallsParts): Calls {
 
   const finish = createFinish(parts);
 
+  function tellSpent(paid: PaidCall): void {
+    const { key, at } = paid.call;
+    void spending.tell({ key, charge: chargeOf(paid), at });
+  }
+
   return {
     requireRoom: limits.requireRoom,
     async enter(call) {
@@ -104,30 +117,25 @@ export function createCalls(parts: CallsParts): Calls {
       return moneyOf(terms.asset) === moneyOf(token.mint) ? token : describeToken(terms.asset);
     },
     ended(paid, end) {
-      const { call, claim } = paid;
-      const options = { payment: { id: claim.id, lease: claim.lease }, ...reservationOf(call) };
+      const { call } = paid;
+      const options = usesOf(paid);
       markBooked(call);
       return async () => {
         await finish(paidRecord(paid, end), paid, options);
-        void spending.tell({ key: call.key, charge: chargeOf(paid), at: call.at });
+        tellSpent(paid);
       };
+    },
+    keepsFor: (store) => book.keepsFor(store),
+    async endedWith(paid, end, kept) {
+      const isWritten = await finish(paidRecord(paid, { ...end, charged: true }), paid, { ...usesOf(paid), kept });
+      if (!isWritten) return false;
+      markBooked(paid.call);
+      tellSpent(paid);
+      return true;
     },
     holdCredit: (call) => holdPrice(credit, call),
     giveCreditBack: ({ id }) => credit.giveBack(id),
-    async endedOnCredit(credited, end) {
-      const { call, hold } = credited;
-      const record = recordOf(credited, end);
-      const reservation = reservationOf(call);
-      markBooked(call);
-      const charge = { mint: hold.token.mint, amount: hold.amount };
-      const used = { ...record, charge, credit: { kind: 'used', charge } as const };
-      const isUsed = () => finish(used, credited, { ...reservation, creditHoldId: hold.id });
-      // The response has left: an outage of the database must not give it away.
-      if (end.charged && (await untilWritten(isUsed))) return;
-      // Not charged; or it has taken so long that its credit was given back.
-      await finish(record, credited, reservation);
-      await credit.giveBack(hold.id);
-    },
+    endedOnCredit: (credited, end) => endOnCredit(credited, end, finish, credit),
     async endedFree(free, end) {
       const { call } = free;
       const reservation = reservationOf(call);
@@ -155,9 +163,32 @@ async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Ca
   return undefined;
 }
 
-/** What writes a call with the event that tells of it. */
-function createFinish({ book, wake, onFault, now }: CallsParts) {
-  return async (record: CallRecord, shown: ShownCall, options: FinishOptions): Promise<boolean> => {
+/** Writes a call that credit pays, and gives back what it has not used. */
+async function endOnCredit(
+  credited: CreditedCall,
+  end: ChargedEnd,
+  finish: Finish,
+  credit: Pick<CreditStore, 'giveBack'>,
+): Promise<void> {
+  const { call, hold } = credited;
+  const record = recordOf(credited, end);
+  const reservation = reservationOf(call);
+  markBooked(call);
+  const charge = { mint: hold.token.mint, amount: hold.amount };
+  const used = { ...record, charge, credit: { kind: 'used', charge } as const };
+  const isUsed = () => finish(used, credited, { ...reservation, creditHoldId: hold.id });
+  // The response has left: an outage of the database must not give it away.
+  if (end.charged && (await untilWritten(isUsed))) return;
+  // Not charged; or it has taken so long that its credit was given back.
+  await finish(record, credited, reservation);
+  await credit.giveBack(hold.id);
+}
+
+/** Writes a call with the events that tell of it. */
+type Finish = (record: CallRecord, shown: ShownCall, options: FinishOptions) => Promise<boolean>;
+
+function createFinish({ book, wake, onFault, now }: CallsParts): Finish {
+  return async (record, shown, options) => {
     const events = callEvents(shown, record, now());
     const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
       onFault(error);
@@ -179,6 +210,11 @@ async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
       await setTimeout(RETRY_MS, undefined, { ref: false });
     }
   }
+}
+
+/** What a paid call uses up, and what is held back for it. */
+function usesOf({ call, claim: { id, lease } }: PaidCall) {
+  return { payment: { id, lease }, ...reservationOf(call) };
 }
 
 function reservationOf({ held }: Call): { readonly reservationId?: string } {

@@ -6,10 +6,10 @@ const MOST_SEGMENTS = 8;
 
 /**
  * What of a project a call is for, without what differs in each: its method and its path, `*` for ids, numbers and long texts in it.
- * Of a route that has a price of its own that is its name. Never a query, and bounded however long the path is.
+ * Of a call that a route of the project matched that is the route's name. Never a query, and bounded however long the path is.
  */
-export function routeLabel({ method, rest, route }: Pick<Call, 'method' | 'rest' | 'route'>): string {
-  if (route !== undefined) return route;
+export function routeLabel({ method, rest, rule }: Pick<Call, 'method' | 'rest' | 'rule'>): string {
+  if (rule !== undefined) return rule;
   const [path = ''] = rest.split(/[?#]/, 1);
   const segments = path.split('/').filter((it) => it !== '');
   const shown = segments.slice(0, MOST_SEGMENTS).map((it) => (STAYS.test(it) ? it : '*'));

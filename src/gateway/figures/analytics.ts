@@ -6,16 +6,26 @@ import type { CreditStore } from '../../storage/calls/credit-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
+import { type RankedRoute, rankRoutes } from './figures-by-route.js';
 import { type PassesOwed, passesOwed } from './passes-owed.js';
-import type { TimeSteps } from './time-steps.js';
+import { evenSteps, type TimeSteps } from './time-steps.js';
 
 /** What a project did in a stretch of time. */
-export interface AnalyticsPoint extends Omit<Figures, 'latency' | 'at'> {
+export interface AnalyticsPoint extends Omit<Figures, 'latency' | 'upstreamLatency' | 'gatewayLatency' | 'at'> {
   /** Start of the step, milliseconds since the epoch. */
   readonly at: number;
   /** Milliseconds within which half of the calls were answered, to within 5 %; missing where there were none. */
   readonly p50Ms?: number | undefined;
   /** The same for 95 of 100. */
+  readonly p95Ms?: number | undefined;
+  /** The same of how long upstreams took until they began to answer, and of how long we took until calls were passed on. */
+  readonly upstream: Percentiles;
+  readonly gateway: Percentiles;
+}
+
+/** Milliseconds within which half of some calls were over, and 95 of 100; missing where there were none. */
+export interface Percentiles {
+  readonly p50Ms?: number | undefined;
   readonly p95Ms?: number | undefined;
 }
 
@@ -25,6 +35,8 @@ export interface ProjectAnalytics {
   readonly series: readonly AnalyticsPoint[];
   /** Payers are distinct over the whole range. */
   readonly totals: AnalyticsPoint;
+  /** The totals by route, where that was asked for. */
+  readonly routes?: readonly RankedRoute[];
   /** What is owed to callers as credit now: atomic units by mint. */
   readonly creditOwed: ReadonlyMap<string, bigint>;
   /** What is owed now to those who have bought passes. */
@@ -43,7 +55,7 @@ export interface RecentFigures {
 
 /** What {@link createAnalytics} works with. */
 export interface AnalyticsParts {
-  readonly book: Pick<CallStore, 'series' | 'totals' | 'countPayers' | 'calls'>;
+  readonly book: Pick<CallStore, 'series' | 'routes' | 'totals' | 'countPayers' | 'calls'>;
   readonly credit: Pick<CreditStore, 'owedBy'>;
   readonly passSales: Pick<PassFigures, 'openAt'>;
   readonly describeToken: DescribeToken;
@@ -53,8 +65,11 @@ export interface AnalyticsParts {
 
 /** Figures of projects, from the sums of hours; who may see them, the caller decides. */
 export interface Analytics {
-  /** @param steps - of hours or days */
-  analyze(projectId: string, steps: TimeSteps): Promise<ProjectAnalytics>;
+  /**
+   * @param steps - of hours or days
+   * @param byRoute - whether the totals are told by route as well. Default: they are not
+   */
+  analyze(projectId: string, steps: TimeSteps, byRoute?: boolean): Promise<ProjectAnalytics>;
   /** Calls of a project or a buyer, the newest first. */
   calls(query: CallsQuery): Promise<readonly ListedCall[]>;
   /** The last thirty days of some projects, by id. */
@@ -67,9 +82,17 @@ const SLOWEST = 0.95;
 
 /** Makes the figures of a book of calls. */
 export function createAnalytics({ book, credit, passSales, describeToken, now = Date.now }: AnalyticsParts): Analytics {
-  async function analyze(projectId: string, { from, to, starts, interval }: TimeSteps): Promise<ProjectAnalytics> {
+  async function seriesOf(projectId: string, steps: TimeSteps): Promise<readonly Figures[]> {
+    const runs = evenSteps(steps);
+    return (await Promise.all(runs.map(({ stepMs, ...range }) => book.series(projectId, range, stepMs)))).flat();
+  }
+
+  async function analyze(projectId: string, steps: TimeSteps, byRoute = false): Promise<ProjectAnalytics> {
+    const { from, to, starts } = steps;
+    // Before the totals, which then have all that is in them.
+    const byName = byRoute ? await book.routes(projectId, { from, to }) : undefined;
     const [figures, payers, creditOwed, open] = await Promise.all([
-      book.series(projectId, { from, to }, interval === 'hour' ? 'hour' : 'day'),
+      seriesOf(projectId, steps),
       book.countPayers(projectId, { from, to }),
       credit.owedBy(projectId),
       passSales.openAt(projectId),
@@ -83,9 +106,11 @@ export function createAnalytics({ book, credit, passSales, describeToken, now = 
     });
     const totals = { ...toPoint(sumOf(figures, from)), payers };
     const passes = passesOwed(open);
+    const routes = byName && rankRoutes(byName, totals);
     const moneys = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed, passes.owed];
     const mints = moneys.flatMap((it) => [...it.keys()]);
-    return { series, totals, creditOwed, passes, tokens: await labelsOf(mints, describeToken) };
+    const tokens = await labelsOf(mints, describeToken);
+    return { series, totals, creditOwed, passes, tokens, ...defined({ routes }) };
   }
 
   async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {
@@ -106,8 +131,13 @@ export function createAnalytics({ book, credit, passSales, describeToken, now = 
   };
 }
 
-function toPoint({ latency, ...figures }: Figures): AnalyticsPoint {
-  return { ...figures, p50Ms: latencyPercentile(latency, MEDIAN), p95Ms: latencyPercentile(latency, SLOWEST) };
+function toPoint({ latency, upstreamLatency, gatewayLatency, ...figures }: Figures): AnalyticsPoint {
+  const [upstream, gateway] = [percentilesOf(upstreamLatency), percentilesOf(gatewayLatency)];
+  return { ...figures, ...percentilesOf(latency), upstream, gateway };
+}
+
+function percentilesOf(latency: Figures['latency']): Percentiles {
+  return { p50Ms: latencyPercentile(latency, MEDIAN), p95Ms: latencyPercentile(latency, SLOWEST) };
 }
 
 /** The sum of steps; payers cannot be summed. */
@@ -118,12 +148,11 @@ function sumOf(figures: readonly Figures[], at: number): Figures {
     for (const it of figures) for (const [mint, amount] of pick(it)) sums.set(mint, (sums.get(mint) ?? 0n) + amount);
     return sums;
   };
-  const latency = new Map<number, number>();
-  const refusals = new Map<string, number>();
-  for (const it of figures) {
-    for (const [bucket, calls] of it.latency) latency.set(bucket, (latency.get(bucket) ?? 0) + calls);
-    for (const [reason, calls] of it.refusals) refusals.set(reason, (refusals.get(reason) ?? 0) + calls);
-  }
+  const countBy = <L>(pick: (it: Figures) => ReadonlyMap<L, number>) => {
+    const sums = new Map<L, number>();
+    for (const it of figures) for (const [label, calls] of pick(it)) sums.set(label, (sums.get(label) ?? 0) + calls);
+    return sums;
+  };
   return {
     at,
     calls: count((it) => it.calls),
@@ -137,7 +166,9 @@ function sumOf(figures: readonly Figures[], at: number): Figures {
     revenue: moneyBy((it) => it.revenue),
     creditGiven: moneyBy((it) => it.creditGiven),
     creditUsed: moneyBy((it) => it.creditUsed),
-    latency,
-    refusals,
+    latency: countBy((it) => it.latency),
+    upstreamLatency: countBy((it) => it.upstreamLatency),
+    gatewayLatency: countBy((it) => it.gatewayLatency),
+    refusals: countBy((it) => it.refusals),
   };
 }

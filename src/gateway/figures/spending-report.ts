@@ -1,10 +1,13 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
+import type { MoneyMode } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { BoughtBefore, PassFigures } from '../../storage/books/pass-figures.js';
-import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
+import type { BudgetLimit, CallStore } from '../../storage/calls/call-store.js';
 import type { CreditStore, CreditSum } from '../../storage/calls/credit-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
+import type { SpendingRow, SpendingSum } from '../../storage/calls/spending-sums.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
 import { type Budget, budgetsOf, type SpendingKey } from './budgets.js';
 import type { TimeSteps } from './time-steps.js';
@@ -20,6 +23,9 @@ export interface SpendingQuestion {
   };
   readonly keyId?: string | undefined;
   readonly projectId?: string | undefined;
+  /** Only what was spent in money of this network, or of networks of this kind. */
+  readonly network?: NetworkId | undefined;
+  readonly mode?: MoneyMode | undefined;
   readonly steps: TimeSteps;
 }
 
@@ -41,7 +47,7 @@ export interface SpendingPoint {
   /** Start of the step, milliseconds since the epoch. */
   readonly at: number;
   readonly calls: number;
-  /** Atomic units by mint. */
+  /** Atomic units by what {@link spentAs} says of a token: money of two networks is never added up. */
   readonly spent: ReadonlyMap<string, bigint>;
 }
 
@@ -49,7 +55,7 @@ export interface SpendingPoint {
 export interface SpendingReport {
   /** By key, project and token. */
   readonly rows: readonly SpendingRow[];
-  /** By token. */
+  /** By token and network. */
   readonly totals: readonly SpendingSum[];
   /** One point for each step, also where nothing was spent. */
   readonly series: readonly SpendingPoint[];
@@ -99,14 +105,14 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
     );
   }
 
-  return async ({ caller, projectId, steps, ...wanted }) => {
+  return async ({ caller, projectId, network, mode, steps, ...wanted }) => {
     const keyId = caller.keyId ?? wanted.keyId;
     if (wanted.keyId !== undefined && wanted.keyId !== keyId) {
       throw new TollhouseError('not_found', 'A service key sees its own spending only.');
     }
     const keys = await keysOf(parts, caller, keyId);
     const whose = { owner: caller.wallet, ...defined({ keyId, projectId }) };
-    const query = { ...whose, from: steps.from, to: steps.to };
+    const query = { ...whose, ...defined({ network, mode }), from: steps.from, to: steps.to };
     const [rows, days, states, owed, passes] = await Promise.all([
       book.spending(query),
       book.spendingByDay(query),
@@ -134,11 +140,18 @@ async function keysOf(
   return (await keys.list(holder, { limit: MAX_KEYS })).filter(({ revokedAt }) => revokedAt === undefined);
 }
 
+/** Names what money is: a token of a network. */
+export function spentAs({ mint, network }: Pick<SpendingSum, 'mint' | 'network'>): string {
+  return `${network ?? ''} ${mint}`;
+}
+
 function totalsOf(rows: readonly SpendingSum[]): readonly SpendingSum[] {
   const totals = new Map<string, SpendingSum>();
-  for (const { mint, amount, calls } of rows) {
-    const before = totals.get(mint);
-    totals.set(mint, { mint, amount: amount + (before?.amount ?? 0n), calls: calls + (before?.calls ?? 0) });
+  for (const { mint, network, amount, calls } of rows) {
+    const money = { mint, ...defined({ network }) };
+    const before = totals.get(spentAs(money));
+    const sum = { amount: amount + (before?.amount ?? 0n), calls: calls + (before?.calls ?? 0) };
+    totals.set(spentAs(money), { ...money, ...sum });
   }
   return [...totals.values()];
 }
@@ -148,11 +161,12 @@ function seriesOf(
   { starts, interval }: TimeSteps,
 ): readonly SpendingPoint[] {
   const points = new Map(starts.map((at) => [at, { at, calls: 0, spent: new Map<string, bigint>() }]));
-  for (const { at, mint, amount, calls } of days) {
+  for (const { at, amount, calls, ...money } of days) {
     const point = points.get(windowStart(interval, at));
     if (point === undefined) continue;
     point.calls += calls;
-    point.spent.set(mint, amount + (point.spent.get(mint) ?? 0n));
+    const name = spentAs(money);
+    point.spent.set(name, amount + (point.spent.get(name) ?? 0n));
   }
   return [...points.values()];
 }

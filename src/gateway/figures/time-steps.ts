@@ -1,8 +1,10 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import type { TimeRange } from '../../storage/calls/call-store.js';
 import { DAY_MS, windowEnd, windowStart } from '../../storage/calls/periods.js';
+import { localDayStart, localHourStart, nextLocalDay, nextLocalHour, type TimeZone } from './time-zone.js';
 
-/** Length of the steps of a series, by the calendar in UTC. */
+/** Length of the steps of a series, by the calendar. */
 export type Interval = 'hour' | 'day' | 'month';
 
 /** The range that is asked for, milliseconds since the epoch. */
@@ -12,6 +14,8 @@ export interface WantedRange {
   readonly from?: number | undefined;
   /** Default: now. */
   readonly to?: number | undefined;
+  /** By whose clocks hours and days begin; months begin in UTC. Default: UTC. */
+  readonly zone?: TimeZone | undefined;
 }
 
 /** Whole steps. */
@@ -19,6 +23,8 @@ export interface TimeSteps extends TimeRange {
   readonly interval: Interval;
   /** Starts of all steps, in order; at least one. */
   readonly starts: readonly number[];
+  /** Where hours and days are those of a zone. */
+  readonly zone?: TimeZone;
 }
 
 /** Most steps of a series. */
@@ -32,18 +38,47 @@ const DEFAULT_MS: Readonly<Record<Interval, number>> = { hour: DAY_MS, day: 30 *
  * @param now - milliseconds since the epoch
  * @throws TollhouseError `validation_failed` for a range that ends before it begins or has too many steps
  */
-export function timeSteps({ interval, from, to }: WantedRange, now: number): TimeSteps {
+export function timeSteps({ interval, from, to, zone }: WantedRange, now: number): TimeSteps {
+  const { startOf, nextOf } = calendarOf(interval, zone);
   const end = to ?? now;
   const begin = from ?? Math.max(end - DEFAULT_MS[interval], 0);
   if (begin >= end) throw fault('/from', 'must be before "to"');
   const starts: number[] = [];
-  let start = windowStart(interval, begin);
+  let start = startOf(begin);
   while (start < end) {
     if (starts.length === MAX_STEPS) throw fault('/interval', tooMany(interval));
     starts.push(start);
-    start = windowEnd(interval, start);
+    start = nextOf(start);
   }
-  return { interval, starts, from: windowStart(interval, begin), to: start };
+  return { interval, starts, from: startOf(begin), to: start, ...defined({ zone }) };
+}
+
+function calendarOf(interval: Interval, zone: TimeZone | undefined) {
+  if (zone === undefined || interval === 'month') {
+    const startOf = (at: number) => windowStart(interval, at);
+    return { startOf, nextOf: (at: number) => windowEnd(interval, at) };
+  }
+  if (interval === 'day') {
+    return { startOf: (at: number) => localDayStart(zone, at), nextOf: (at: number) => nextLocalDay(zone, at) };
+  }
+  return { startOf: (at: number) => localHourStart(zone, at), nextOf: (at: number) => nextLocalHour(zone, at) };
+}
+
+/** Steps that follow each other and are as long as each other. */
+export interface EvenSteps extends TimeRange {
+  readonly stepMs: number;
+}
+
+/** Steps as few stretches of even ones: of days of a zone, those between two changes of its clocks are. */
+export function evenSteps({ starts, to }: Pick<TimeSteps, 'starts' | 'to'>): readonly EvenSteps[] {
+  const runs: { from: number; to: number; stepMs: number }[] = [];
+  for (const [at, start] of starts.entries()) {
+    const end = starts[at + 1] ?? to;
+    const last = runs.at(-1);
+    if (last?.stepMs === end - start) last.to = end;
+    else runs.push({ from: start, to: end, stepMs: end - start });
+  }
+  return runs;
 }
 
 function tooMany(interval: Interval): string {

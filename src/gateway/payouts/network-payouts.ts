@@ -49,6 +49,12 @@ function together(first: OnNetwork, each: readonly OnNetwork[]): Payouts {
     },
     isOwner: first.isOwner,
     list: first.list,
+    find: first.find,
+    async resolve(payout) {
+      const own = each.find(({ network }) => network === payout.network);
+      // Nobody here can ask the chain of a network that is not served any more.
+      return own === undefined ? { status: 'open', payout } : own.resolve(payout);
+    },
     request: async (projectId) => (await Promise.all(each.map((it) => it.request(projectId)))).flat(),
     async run() {
       const done = await Promise.allSettled(each.map((it) => it.run()));

@@ -11,6 +11,7 @@ import {
 import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
 import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
 import { advancePayout, givePayoutBack, PAYOUT_LEASE_MS, type PayoutWorkParts } from './payout-work.js';
+import { type Resolution, resolvePayout } from './resolve-payout.js';
 import { createUnknownPayouts } from './unknown-payouts.js';
 
 /** What {@link createPayouts} works with. */
@@ -42,6 +43,10 @@ export interface Payouts {
   owed(projectId: string): Promise<readonly OwedNow[]>;
   /** Whether a wallet owns a project that owes something or has paid something, be it deleted since. */
   isOwner(projectId: string, wallet: string): Promise<boolean>;
+  /** A payout of a project by its id; undefined where it has none. */
+  find(projectId: string, id: string): Promise<PayoutRecord | undefined>;
+  /** Asks the chain what became of a payout, and books what it says; nothing is sent. Rejects with `chain_unavailable`. */
+  resolve(payout: PayoutRecord): Promise<Resolution>;
   /** Payouts of a project, newest first. */
   list(projectId: string, limit: number, after?: PayoutPosition): Promise<readonly PayoutRecord[]>;
   /**
@@ -109,11 +114,8 @@ export function createPayouts(parts: PayoutsParts): Payouts {
         isHeldBy(it, sender) ? owedNow(it, parts, time) : { ...it, held: 'split_wallet_replaced' },
       );
     },
-    async isOwner(projectId, wallet) {
-      await accrue(book);
-      return (await book.ownerOf(projectId)) === wallet;
-    },
-    list: (projectId, limit, after) => book.list(projectId, limit, after),
+    ...readersOf(book),
+    resolve: (payout) => resolvePayout({ book, now, sender, fate: sender.fate }, payout),
     async request(projectId) {
       await accrue(book);
       const payouts = await planPayouts(work, await book.owed(projectId));
@@ -128,6 +130,20 @@ export function createPayouts(parts: PayoutsParts): Payouts {
       clearInterval(timer);
       await Promise.all(underWay);
     },
+  };
+}
+
+function readersOf(book: PayoutStore): Pick<Payouts, 'isOwner' | 'find' | 'list'> {
+  return {
+    async isOwner(projectId, wallet) {
+      await accrue(book);
+      return (await book.ownerOf(projectId)) === wallet;
+    },
+    async find(projectId, id) {
+      const payout = await book.find(id);
+      return payout?.projectId === projectId ? payout : undefined;
+    },
+    list: (projectId, limit, after) => book.list(projectId, limit, after),
   };
 }
 

@@ -7,7 +7,11 @@ import { type ConcludingParts, concludePayout, givePayoutBack, PAYOUT_LEASE_MS }
 export interface ResolvingParts extends ConcludingParts {
   /** Asks every node what became of a payout. */
   fate(signed: SignedPayout): Promise<PayoutOutcome>;
-  /** Whether the last block that could take a payout is final. */
+}
+
+/** Somebody knows that a payout has not landed. */
+export interface FailedForCertain {
+  /** Whether the last block that could take it is final. */
   isPastLanding(signed: SignedPayout): Promise<boolean>;
 }
 
@@ -22,13 +26,13 @@ export interface Resolution {
 
 /**
  * Asks the chain about one payout that is not over, and books what it says.
- * @param isFailedForCertain - somebody knows that it has not landed, where the chain does not tell: it is booked as failed if it
- *   can land no more and no node has seen it. It is paid a second time if that somebody is wrong
+ * @param certain - somebody knows that it has not landed, where the chain does not tell: it is booked as failed if it can land no
+ *   more and no node has seen it. It is paid a second time if that somebody is wrong. Default: nobody does
  */
 export async function resolvePayout(
   parts: ResolvingParts,
   payout: PayoutRecord,
-  isFailedForCertain = false,
+  certain?: FailedForCertain,
 ): Promise<Resolution> {
   const { book } = parts;
   const { id, signed } = payout;
@@ -38,8 +42,8 @@ export async function resolvePayout(
   try {
     const outcome = await parts.fate(signed);
     const isOpen = outcome.status === 'unknown' || outcome.status === 'expired';
-    if (!isFailedForCertain || !isOpen) await concludePayout(parts, payout, lease, outcome);
-    else if (await parts.isPastLanding(signed)) await callFailed(parts, payout, lease);
+    if (certain === undefined || !isOpen) await concludePayout(parts, payout, lease, outcome);
+    else if (await certain.isPastLanding(signed)) await callFailed(parts, payout, lease);
     else {
       await givePayoutBack(parts, payout, lease);
       return { status: 'may_land', payout };

@@ -22,6 +22,8 @@ export interface CallRoute {
   readonly project: ProjectRecord;
   /** The name of the route whose price it is. Default: the price is the project's own. */
   readonly route?: string;
+  /** The name of the route that matched, be it free. Default: none did. */
+  readonly rule?: string;
   /** Whether it is passed on without payment. */
   readonly isFree: boolean;
 }
@@ -51,10 +53,12 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
   const route = routeOf(routes, request);
   if (route === undefined) return { project, isFree: false };
   if (route.deny !== undefined) throw denied(route.deny);
-  if (route.price === undefined) return { project, isFree: true };
+  const rule = routeName(route);
+  if (route.price === undefined) return { project, rule, isFree: true };
   return {
     project: { ...project, price: priceAt(project.price, route.price) },
-    route: routeName(route),
+    route: rule,
+    rule,
     isFree: false,
   };
 }
@@ -62,7 +66,12 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
 function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {
   const [path = ''] = rest.split('?', 1);
   const readings = callPathReadings(path);
-  const found = new Set(readings?.map((it) => routes.find((route) => matchesRoute(route, method, it))));
+  const found = new Set(
+    readings?.flatMap((it) =>
+      // The letters of patterns count as little as those of paths, or a route with a capital would be had at another price.
+      (['exact', 'any'] as const).map((letters) => routes.find((route) => matchesRoute(route, method, it, letters))),
+    ),
+  );
   if (found.size !== 1) {
     throw ambiguous(
       'Servers read this path in different ways, and what it costs depends on that: write it without encoded letters, double slashes, parameters after ";" and the like, and its letters as the API does.',

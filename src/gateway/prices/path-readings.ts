@@ -34,12 +34,11 @@ const HABITS: readonly ((path: string) => string)[] = [
   (path) => path.split('/').map(withoutTail).join('/'),
   (path) => path.replace(/\/{2,}/g, '/'),
   (path) => Buffer.from(path, 'latin1').toString('utf8').normalize('NFKC'),
-  (path) => path.toLowerCase(),
 ];
 
 /**
- * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes, cut off
- * parameters, or do not tell capitals from small letters. One that says the same to all of them has a single reading.
+ * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes or cut off
+ * parameters. One that says the same to all of them has a single reading. Whether capitals count is for the comparison to say.
  * @param path - as it was sent, without its query; each byte is a character
  * @returns undefined where there are too many to know them all, or one leads out of its place by dots
  */

@@ -29,14 +29,21 @@ export function pathFault(path: string): string | undefined {
 }
 
 /**
- * Whether a call is one that a pattern means. Letters are compared as they are; a slash at the end is none; `*` is one segment that
- * is not empty, and `**` any rest, also none.
+ * Whether a call is one that a pattern means. A slash at the end is none; `*` is one segment that is not empty, and `**` any rest,
+ * also none.
  * @param path - one reading of the path
+ * @param letters - `any` takes capitals and small letters for the same, as many servers do. Default: they are compared as they are
  */
-export function matchesRoute(pattern: Pattern, method: string, path: string): boolean {
+export function matchesRoute(
+  pattern: Pattern,
+  method: string,
+  path: string,
+  letters: 'exact' | 'any' = 'exact',
+): boolean {
   if (!matchesMethod(pattern.method, method)) return false;
-  const wanted = segmentsOf(pattern.path);
-  const given = segmentsOf(path);
+  const read = letters === 'any' ? (text: string) => segmentsOf(text.toLowerCase()) : segmentsOf;
+  const wanted = read(pattern.path);
+  const given = read(path);
   const isOpen = wanted.at(-1) === REST;
   const fixed = isOpen ? wanted.slice(0, -1) : wanted;
   if (isOpen ? given.length < fixed.length : given.length !== fixed.length) return false;

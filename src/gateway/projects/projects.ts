@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { DEFAULT_QUOTAS } from '../../storage/owners/quotas.js';
 import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 import { createNewProject, type NewProjectParts, type ProjectCaller } from './new-project.js';
@@ -47,6 +48,8 @@ export interface Projects extends Omit<ProjectCache, 'forget'> {
   create(owner: string, draft: ProjectDraft, caller?: ProjectCaller): Promise<DocumentedProject>;
   /** Rejects with `project_not_found` unless a wallet owns a project, be it deleted since: its figures and debts outlive it. */
   requireOwner(id: string, wallet: string): Promise<void>;
+  /** The network of a project, be it deleted since; undefined where it is not the wallet's. */
+  networkOf(id: string, wallet: string): Promise<NetworkId | undefined>;
   /** The newest first. */
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
   get(ref: ProjectRef): Promise<DocumentedProject>;
@@ -112,9 +115,7 @@ export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCac
       cache.forget(project.slug);
       return { project, openapi: draft.openapi };
     },
-    async requireOwner(id, wallet) {
-      if ((await store.ownerOf(id)) !== wallet) throw notYours();
-    },
+    ...ownershipIn(store),
     list: (owner, limit, after) => store.list(owner, limit, after),
     get: async (ref) => documented(await find(ref)),
     async update(ref, edit) {
@@ -138,6 +139,19 @@ export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCac
         if (ref.setsPayees === false) requireSamePayees(it.split, payeesByDefault(it.owner));
         return changedState(it, 'deleted');
       });
+    },
+  };
+}
+
+/** Whose projects are, deleted ones too. */
+function ownershipIn(store: ProjectStore): Pick<Projects, 'requireOwner' | 'networkOf'> {
+  return {
+    async requireOwner(id, wallet) {
+      if ((await store.ownerOf(id)) !== wallet) throw notYours();
+    },
+    async networkOf(id, wallet) {
+      const project = await store.find(id);
+      return project?.owner === wallet ? project.price.network : undefined;
     },
   };
 }

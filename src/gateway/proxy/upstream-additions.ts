@@ -13,6 +13,8 @@ export const NO_ADDITIONS: UpstreamAdditions = { headers: {}, query: {} };
 
 /** Shorter ones are in many values by chance. */
 const MIN_HIDDEN = 8;
+/** Addresses in addresses. */
+const MOST_NESTED = 4;
 /** What they say is no secret, and is in responses as well. */
 const NO_SECRETS: ReadonlySet<string> = new Set([
   'accept',
@@ -47,15 +49,32 @@ export function withoutAddedQuery(shown: string, { query }: UpstreamAdditions): 
   return before + (kept === '' ? '' : `?${kept}`) + fragment;
 }
 
-/** Tells texts in which a secret stands, as it is or encoded. */
+/** Tells texts in which a secret stands, as it is or percent-encoded, whichever characters are and as often as addresses are nested. */
 export function tellsSecret({ headers, query }: UpstreamAdditions): (text: string) => boolean {
   const secret = Object.entries(headers).flatMap(([name, value]) => (NO_SECRETS.has(name) ? [] : [value]));
   const secrets = [...secret, ...Object.values(query)]
-    // Of "Bearer …" what follows as well.
-    .flatMap((it) => [it, ...it.split(/\s+/).slice(1)])
+    // Of "Bearer …" what follows as well, and of "Token token=…".
+    .flatMap((it) => [it, ...it.split(/\s+/).slice(1), ...it.split(/[\s=,"]+/).slice(1)])
     .filter((it) => it.length >= MIN_HIDDEN);
-  const forms = secrets.flatMap((it) => [it, encodeURIComponent(it)]);
-  return (text) => forms.some((it) => text.includes(it));
+  const forms = secrets.flatMap((it) => [it, it.replaceAll(' ', '+')]).map(bytesOf);
+  return (text) => readingsOf(text).some((reading) => forms.some((it) => reading.includes(it)));
+}
+
+/** A text, and what it says decoded once and more often. */
+function readingsOf(text: string): readonly string[] {
+  const readings = [bytesOf(text)];
+  for (let count = 0; count < MOST_NESTED; count += 1) {
+    const last = readings[count] ?? '';
+    const next = last.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+    if (next === last) break;
+    readings.push(next);
+  }
+  return readings;
+}
+
+/** A character for each byte of its UTF-8. */
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 function withoutNames(search: string, query: UpstreamAdditions['query']): readonly string[] {

@@ -36,11 +36,14 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 const OUR_FAMILIES = ['x-forwarded-', 'x-tollhouse-'];
 
-/** Faults of what is to be added, each at its field. A value is in none of them. */
+/**
+ * Faults of what is to be added, each at its field. A value is in none of them.
+ * @param whyNotKept - why the one of a name that is to stay cannot; undefined where it can
+ */
 export function additionFaults(
   kind: AdditionKind,
   written: WrittenSecrets,
-  isSet: (name: string) => boolean,
+  whyNotKept: (name: string) => string | undefined,
 ): readonly FieldFault[] {
   const at = `/upstream/${kind}`;
   const names = Object.keys(written);
@@ -49,7 +52,8 @@ export function additionFaults(
   if (sum > MAX_SUM) return [fault(at, `must have at most ${MAX_SUM} characters in all`)];
   return names.flatMap((name) => {
     const value = written[name];
-    const detail = nameFault(kind, name, names) ?? valueFault(kind, value, isSet(name));
+    const keeps = typeof value !== 'string';
+    const detail = nameFault(kind, name, names) ?? (keeps ? whyNotKept(name) : valueFault(kind, value));
     return detail === undefined ? [] : [fault(`${at}/${pointerPart(name)}`, detail)];
   });
 }
@@ -67,8 +71,7 @@ function nameFault(kind: AdditionKind, name: string, all: readonly string[]): st
   return all.filter((it) => plainName(it) === plain).length > 1 ? 'is named twice' : undefined;
 }
 
-function valueFault(kind: AdditionKind, value: WrittenSecret | undefined, isSet: boolean): string | undefined {
-  if (typeof value !== 'string') return isSet ? undefined : 'is not set yet: give its value';
+function valueFault(kind: AdditionKind, value: string): string | undefined {
   if (value.length > MAX_VALUE) return `must have at most ${MAX_VALUE} characters`;
   if (kind === 'query') return isText(value) ? undefined : 'must be a text without control characters';
   return FIELD_VALUE.test(value)

@@ -1,5 +1,6 @@
 import { type FieldFault, TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import { trimEnd } from '../../lib/trim-end.js';
 import type { ProjectRecord, ProjectUpstream, SealedTexts } from '../../storage/projects/projects.js';
 import type { UpstreamAdditions } from '../proxy/upstream-additions.js';
 import {
@@ -14,11 +15,21 @@ import { keyIdOf, type SecretBox } from './secret-box.js';
 type Sealed = Pick<ProjectUpstream, AdditionKind>;
 type Written = { readonly [Kind in AdditionKind]?: WrittenSecrets | undefined };
 
-/** Faults of what an owner wants to be added to calls. */
-export function writtenFaults(written: Written, before: Sealed = {}): readonly FieldFault[] {
+/**
+ * Faults of what an owner wants to be added to calls. A secret is its upstream's: elsewhere it has to be given anew, so that who may
+ * change an address learns no secret by it.
+ */
+export function writtenFaults(
+  written: Written & Pick<ProjectUpstream, 'url'>,
+  before?: ProjectUpstream,
+): readonly FieldFault[] {
+  const stays = before !== undefined && isBelow(written.url, before.url);
   return ADDITION_KINDS.flatMap((kind) => {
-    const kept = before[kind] ?? {};
-    return additionFaults(kind, named(kind, written[kind] ?? {}), (name) => Object.hasOwn(kept, name));
+    const whyNotKept = (name: string): string | undefined => {
+      if (!Object.hasOwn(before?.[kind] ?? {}, name)) return 'is not set yet: give its value';
+      return stays ? undefined : 'was given for another address: give its value again, or null to remove it';
+    };
+    return additionFaults(kind, named(kind, written[kind] ?? {}), whyNotKept);
   });
 }
 
@@ -90,6 +101,14 @@ function named(kind: AdditionKind, written: WrittenSecrets): WrittenSecrets {
   const lower = Object.entries(written).map(([name, value]) => [name.toLowerCase(), value] as const);
   // Two of one name stay, so that they are found to be two.
   return new Set(lower.map(([name]) => name)).size < lower.length ? written : Object.fromEntries(lower);
+}
+
+/** Whether an address is another one, or what is below it. */
+function isBelow(url: string, other: string): boolean {
+  if (!URL.canParse(url) || !URL.canParse(other)) return false;
+  const [it, root] = [new URL(url), new URL(other)];
+  const path = trimEnd(root.pathname, '/');
+  return it.origin === root.origin && (it.pathname === path || it.pathname.startsWith(`${path}/`));
 }
 
 function placeOf(projectId: string, kind: AdditionKind, name: string): string {

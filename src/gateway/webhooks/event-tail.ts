@@ -13,6 +13,8 @@ export interface EventTail {
   follow(owner: string, onNews: () => void): Promise<() => void>;
   /** An event was written on this instance: looks within a tenth of a second. Otherwise it is seen within five seconds. */
   wake(): void;
+  /** How many follow at the moment. */
+  readers(): number;
   /** Aborted when the tail is closed: readers end then. */
   readonly closed: AbortSignal;
   /** Ends every reader. */
@@ -48,6 +50,7 @@ export function createEventTail(
   return {
     closed: closing.signal,
     wake: loop.nudge,
+    readers: () => [...followers.values()].reduce((sum, some) => sum + some.size, 0),
     async follow(owner, onNews) {
       if (closing.signal.aborted) throw new TollhouseError('stopping', 'The server is being stopped.');
       const end = await log.end();

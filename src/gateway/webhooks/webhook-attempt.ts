@@ -2,6 +2,7 @@ import { defined } from '../../lib/defined.js';
 import { newEvent } from '../../storage/events/events.js';
 import type { DeliveryStore, TakenDelivery } from '../../storage/webhooks/deliveries.js';
 import type { DisabledReason, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
+import type { WebhookAttemptSeen } from '../../telemetry/observed.js';
 import { eventMessage } from './event-message.js';
 import { FAILING_MS, isGone, outcomeOf } from './webhook-schedule.js';
 import type { WebhookResponse, WebhookSender } from './webhook-sender.js';
@@ -12,6 +13,8 @@ export interface AttemptParts {
   readonly deliveries: Pick<DeliveryStore, 'record'>;
   readonly webhooks: Pick<WebhookStore, 'disable'>;
   readonly sender: Pick<WebhookSender, 'send'>;
+  /** Told of each attempt that was written down, to be counted. Default: nobody. */
+  readonly onAttempt?: (seen: WebhookAttemptSeen) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /** Numbers from 0 to 1, for the jitter. */
@@ -27,7 +30,7 @@ const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tollh
 export async function attemptDelivery(
   webhook: WebhookRecord,
   delivery: TakenDelivery,
-  { deliveries, webhooks, sender, now, random }: AttemptParts,
+  { deliveries, webhooks, sender, onAttempt, now, random }: AttemptParts,
 ): Promise<void> {
   const at = now();
   const body = JSON.stringify(eventMessage(delivery.event));
@@ -39,7 +42,9 @@ export async function attemptDelivery(
   const { retryAfter: _spent, ...kept } = answer;
   const outcome = outcomeOf(answer, { place: delivery.place, now: now(), random: random() });
   const recorded = await deliveries.record(delivery, { at, ...kept }, outcome);
-  if (!recorded || ('state' in outcome && outcome.state === 'delivered')) return;
+  if (!recorded) return;
+  onAttempt?.({ outcome: 'state' in outcome ? outcome.state : 'retried' });
+  if ('state' in outcome && outcome.state === 'delivered') return;
   const reason = reasonToDisable(webhook, answer, now());
   if (reason !== undefined) await webhooks.disable(webhook.id, reason, now(), [disabledEvent(webhook, reason, now())]);
 }

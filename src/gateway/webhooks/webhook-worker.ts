@@ -5,7 +5,7 @@ import { type AttemptParts, attemptDelivery } from './webhook-attempt.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 /** What {@link createWebhookWorker} works with. */
-export interface WebhookWorkerParts extends Pick<AttemptParts, 'webhooks'> {
+export interface WebhookWorkerParts extends Pick<AttemptParts, 'webhooks' | 'onAttempt'> {
   readonly deliveries: DeliveryStore;
   readonly sender: WebhookSender;
   /** Clock, milliseconds since the epoch. Default: the system's. */

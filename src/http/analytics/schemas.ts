@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findTimeZone } from '../../gateway/figures/time-zone.js';
 import { address, countSchema } from '../framework/fields.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
@@ -8,10 +9,24 @@ export const ANALYTICS_PATHS = {
   analytics: `${API}/projects/:project_id/analytics`,
 } as const;
 
+const MAX_ZONE = 64;
+
 /** Query of `GET /api/v1/projects/:project_id/analytics`. */
 export const analyticsQuery = z.strictObject({
   ...rangeQuery,
-  interval: z.enum(['hour', 'day'], 'must be hour or day').default('day').describe('Length of a step, in UTC.'),
+  interval: z.enum(['hour', 'day'], 'must be hour or day').default('day').describe('Length of a step.'),
+  tz: z
+    .string()
+    .max(MAX_ZONE, 'must be the name of a time zone, such as Europe/Berlin')
+    .refine((name) => findTimeZone(name) !== undefined, 'must be the name of a time zone, such as Europe/Berlin')
+    .optional()
+    .describe(
+      'By whose clocks days and hours begin, by its name in the IANA database, such as `Europe/Berlin`. Default: UTC.',
+    ),
+  by: z
+    .enum(['route'], 'must be route')
+    .optional()
+    .describe('`route`: the totals by route as well; as `text/csv` that is the table.'),
   format: z
     .enum(['json', 'csv'], 'must be json or csv')
     .optional()
@@ -20,8 +35,10 @@ export const analyticsQuery = z.strictObject({
 
 const time = z.iso.datetime();
 const byToken = (what: string) => z.record(z.string(), z.string()).describe(`${what}, by symbol.`);
-const percentile = (share: number) =>
-  countSchema.nullable().describe(`Milliseconds within which ${share} of 100 calls were answered, to within 5 %.`);
+const percentile = (share: number, what = 'calls were answered') =>
+  countSchema.nullable().describe(`Milliseconds within which ${share} of 100 ${what}, to within 5 %.`);
+const BY_UPSTREAM = 'calls that were passed on began to be answered by the upstream';
+const BY_GATEWAY = 'calls were passed on: payment, limits, books';
 
 const figures = {
   calls: countSchema.describe('Calls that reached the upstream.'),
@@ -41,17 +58,45 @@ const figures = {
   payers: countSchema.describe('Distinct wallets that paid.'),
   p50_ms: percentile(50),
   p95_ms: percentile(95),
+  upstream_p50_ms: percentile(50, BY_UPSTREAM),
+  upstream_p95_ms: percentile(95, BY_UPSTREAM),
+  gateway_p50_ms: percentile(50, BY_GATEWAY),
+  gateway_p95_ms: percentile(95, BY_GATEWAY),
   upstream_errors: countSchema,
   refusals: z.record(z.string(), countSchema).describe('Refused calls by error code.'),
 };
+
+const { calls, paid, revenue, revenue_atomic } = figures;
+const routeFigures = { calls, paid, revenue, revenue_atomic };
 
 /** Response of `GET /api/v1/projects/:project_id/analytics`. */
 export const analyticsResponse = z.object({
   interval: z.enum(['hour', 'day']),
   from: time,
   to: time.describe('Not included.'),
-  series: z.array(z.object({ t: time.describe('Start of the step.'), ...figures })),
+  tz: z.string().describe('Time zone by whose clocks the steps begin.'),
+  series: z.array(
+    z.object({
+      t: time.describe('Start of the step.'),
+      local: z.iso.datetime({ offset: true }).describe('The same by the clocks of `tz`.'),
+      ...figures,
+    }),
+  ),
   totals: z.object(figures),
+  routes: z
+    .array(
+      z.object({
+        kind: z
+          .enum(['route', 'none', 'others'])
+          .describe(
+            '`none`: what no route of the project matched; `others`: all routes but the 100 with the most calls.',
+          ),
+        route: z.string().nullable().describe('Method, `*` for any, and path, as `route` of a call.'),
+        ...routeFigures,
+      }),
+    )
+    .optional()
+    .describe('With `by=route`: the totals by the route that matched, those with the most calls first.'),
   credit_owed: byToken('What callers have as credit now'),
   credit_owed_atomic: byToken("In the token's smallest unit"),
   passes: z

@@ -1,5 +1,7 @@
 import type { AnalyticsPoint, ProjectAnalytics } from '../../gateway/figures/analytics.js';
+import type { RankedRoute } from '../../gateway/figures/figures-by-route.js';
 import type { TimeSteps } from '../../gateway/figures/time-steps.js';
+import { localTimeText } from '../../gateway/figures/time-zone.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { emptyFigures } from '../../storage/calls/figure-rows.js';
@@ -17,21 +19,24 @@ const MONEYS = [
 ] as const;
 
 /** A step in which nobody called. */
-const NOTHING: AnalyticsPoint = { ...emptyFigures(0), p50Ms: undefined, p95Ms: undefined };
+const NOTHING: AnalyticsPoint = { ...emptyFigures(0), upstream: {}, gateway: {} };
 
 /** The figures of a project as its owner sees them. */
 export function analyticsView(
-  { series, totals, creditOwed, passes, tokens }: ProjectAnalytics,
-  { interval, from, to }: TimeSteps,
+  { series, totals, routes, creditOwed, passes, tokens }: ProjectAnalytics,
+  steps: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
+  const { interval, from, to, zone } = steps;
   const idle = figuresView(NOTHING, tokens);
   const viewOf = (it: AnalyticsPoint) => (it.calls + it.challenged + it.refused === 0 ? idle : figuresView(it, tokens));
   return {
     interval: interval === 'hour' ? 'hour' : 'day',
     from: timeText(from),
     to: timeText(to),
-    series: series.map((point) => ({ t: timeText(point.at), ...viewOf(point) })),
+    tz: zone?.name ?? 'UTC',
+    series: series.map((point) => ({ ...timesOf(point, steps), ...viewOf(point) })),
     totals: figuresView(totals, tokens),
+    ...(routes === undefined ? {} : { routes: routes.map((it) => routeView(it, tokens)) }),
     ...moneyView('credit_owed', creditOwed, tokens),
     passes: {
       open: passes.open,
@@ -43,15 +48,34 @@ export function analyticsView(
   };
 }
 
+function timesOf({ at }: AnalyticsPoint, { zone }: TimeSteps) {
+  return { t: timeText(at), local: zone === undefined ? timeText(at) : localTimeText(zone, at) };
+}
+
+function routeView({ kind, route, calls, paid, revenue }: RankedRoute, tokens: Labels) {
+  return { kind, route: route ?? null, calls, paid, ...moneyView('revenue', revenue, tokens) };
+}
+
+/** The totals by route as a table: a column for each token. */
+export function routesCsv({ routes = [], tokens }: ProjectAnalytics): string {
+  const labels = [...tokens];
+  const head = ['kind', 'route', 'calls', 'paid', ...labels.map(([, { symbol }]) => `revenue_${symbol}`)];
+  const rows = routes.map(({ kind, route, calls, paid, revenue }) => [
+    ...[kind, route, calls, paid],
+    ...labels.map(([mint, { decimals }]) => formatAmount(revenue.get(mint) ?? 0n, decimals)),
+  ]);
+  return toCsv([head, ...rows]);
+}
+
 /** The series as a table: a column for each token of the revenue and each reason of refusal. */
-export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): string {
+export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics, steps: TimeSteps): string {
   const labels = [...tokens];
   const reasons = [...totals.refusals.keys()].sort();
   const head = [
     ...['t', 'calls', 'paid', 'refused', 'payers', 'p50_ms', 'p95_ms', 'upstream_errors'],
     ...labels.flatMap(([, { symbol }]) => MONEYS.map(([name]) => `${name}_${symbol}`)),
     ...reasons.map((reason) => `refused_${reason}`),
-    'challenged',
+    ...['challenged', 'local', 'upstream_p50_ms', 'upstream_p95_ms', 'gateway_p50_ms', 'gateway_p95_ms'],
   ];
   const rows = series.map((it) => [
     ...[timeText(it.at), it.calls, it.paid, it.refused, it.payers, it.p50Ms, it.p95Ms, it.upstreamErrors],
@@ -59,7 +83,14 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
       MONEYS.map(([, sums]) => formatAmount(sums(it).get(mint) ?? 0n, decimals)),
     ),
     ...reasons.map((reason) => it.refusals.get(reason) ?? 0),
-    it.challenged,
+    ...[
+      it.challenged,
+      timesOf(it, steps).local,
+      it.upstream.p50Ms,
+      it.upstream.p95Ms,
+      it.gateway.p50Ms,
+      it.gateway.p95Ms,
+    ],
   ]);
   return toCsv([head, ...rows]);
 }
@@ -87,6 +118,10 @@ function figuresView(point: AnalyticsPoint, tokens: Labels) {
     payers: point.payers,
     p50_ms: point.p50Ms ?? null,
     p95_ms: point.p95Ms ?? null,
+    upstream_p50_ms: point.upstream.p50Ms ?? null,
+    upstream_p95_ms: point.upstream.p95Ms ?? null,
+    gateway_p50_ms: point.gateway.p50Ms ?? null,
+    gateway_p95_ms: point.gateway.p95Ms ?? null,
     upstream_errors: point.upstreamErrors,
     refusals: Object.fromEntries(point.refusals),
   };

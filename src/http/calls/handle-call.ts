@@ -24,10 +24,12 @@ import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { refused } from '../../middleware/payment/payment-responses.js';
 import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
+import { noteProject, observeGate } from '../../middleware/tracing/gate-request.js';
 import { beginRequestSpan } from '../../middleware/tracing/request-span.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { TraceSpan } from '../../telemetry/trace.js';
+import { projectLabel, UNKNOWN_PROJECT } from '../framework/project-label.js';
 import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import type { ServeFree } from './serve-free.js';
@@ -60,6 +62,8 @@ const NOT_CONFIRMED = {
  * on at all, budget, payment, the project's limits, upstream.
  */
 export async function handleCall(parts: CallParts, req: Request, res: Response, slug: string): Promise<void> {
+  observeGate(parts.gateway.observed, req, res);
+  noteProject(res, UNKNOWN_PROJECT);
   const span = beginRequestSpan('tollhouse.call', req, res);
   if (span === undefined) return handle(parts, req, res, slug);
   return span.within(() => handle(parts, req, res, slug, span));
@@ -68,6 +72,7 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
 async function handle(parts: CallParts, req: Request, res: Response, slug: string, span?: TraceSpan): Promise<void> {
   const { keys, calls, suspensions, now } = parts.gateway;
   const project = await findVisible(parts.gateway, req, slug);
+  noteProject(res, projectLabel(project));
   span?.set({ 'tollhouse.project.id': project.id, 'tollhouse.project.slug': project.slug });
   const at = now();
   try {
@@ -83,7 +88,8 @@ async function handle(parts: CallParts, req: Request, res: Response, slug: strin
     const rest = requestTarget(req).slice(publicPath.length);
     const { method, headers } = req;
     const route = callRoute(project, { method, rest, headers });
-    const call = newCall({ project: route.project, route: route.route, key, at, method, publicPath, rest });
+    const { route: name, rule } = route;
+    const call = newCall({ project: route.project, route: name, rule, key, at, method, publicPath, rest });
     noteCall(req, call);
     if (await parts.serveFree({ req, res, call, project, isFree: route.isFree })) return;
     await payAndServe(parts, req, res, call, parts.gates(project, route));

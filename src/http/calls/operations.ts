@@ -4,6 +4,7 @@ import { keepPrivate, varyBy } from '../../middleware/gate/cache-control.js';
 import { PASS_HEADER } from '../../middleware/gate/pass-headers.js';
 import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
 import { noteCallStep } from '../../middleware/service-key/read-service-key.js';
+import { noteRoute } from '../../middleware/tracing/route-label.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import { defineOperation } from '../framework/operation.js';
@@ -117,6 +118,12 @@ export const noteStepOfCall: RequestHandler = (req, res, next) => {
   next();
 };
 
+/** Calls have no route of Express, under which requests are counted. */
+const labelRoute: RequestHandler = (req, _res, next) => {
+  noteRoute(req, callProject.path);
+  next();
+};
+
 /**
  * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream.
  * @param before - what each call meets first
@@ -125,6 +132,7 @@ export function createCallRoutes(parts: CallParts, before: readonly RequestHandl
   const router = Router();
   router.use(
     callProject.path,
+    labelRoute,
     ...before,
     handled((req, res) => callProject.run(req, res, parts)),
   );

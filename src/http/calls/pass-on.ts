@@ -17,7 +17,9 @@ import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { EXPOSE_HEADERS, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
+import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { DEFAULT_RETRIES } from '../../storage/projects/projects.js';
+import { projectLabel } from '../framework/project-label.js';
 
 /** A call that is passed on to its upstream, and what is made of how that ends. */
 export interface PassedCall {
@@ -29,6 +31,8 @@ export interface PassedCall {
   readonly headers: Readonly<Record<string, string>>;
   /** What becomes of the price of one that is not charged, in a sentence. */
   readonly uncharged: string;
+  /** The head of a response that is charged is about to leave. `endNow` tells of a call that ends when it is called. */
+  charged?(endNow: () => CallEnd): void;
   /** Whether a caller who hangs up is charged, once the upstream was asked. */
   isCallersLoss(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -45,6 +49,9 @@ export interface PassedOn {
 export const CREDITED =
   'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
 
+/** What the codes of its failures begin with. */
+const UPSTREAM = 'upstream_';
+
 const EXPOSED = [...EXPOSED_HEADERS, CREDIT_HEADER];
 
 /** Passes a call on, and answers it where its upstream does not. */
@@ -56,6 +63,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   let isRefunded = false;
   const refund = async (end: CallEnd) => {
     isRefunded = true;
+    noteOutcome(res, 'uncharged');
     return passed.notCharged(end);
   };
   const headersOf = (more: Readonly<Record<string, string>>) => ({
@@ -69,7 +77,11 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     beforeHead(status) {
       headAt = performance.now();
       takeOffErrorHeaders(res);
-      if (isCharged(call.project.price, status)) return headersOf(passed.headers);
+      if (isCharged(call.project.price, status)) {
+        const upstreamMs = sinceBegun();
+        passed.charged?.(() => ({ durationMs: sinceBegun(), upstreamMs, ...answered(status) }));
+        return headersOf(passed.headers);
+      }
       return refund({ durationMs: sinceBegun(), upstreamMs: sinceBegun(), ...answered(status) }).then(headersOf);
     },
     // Before the caller can ask again.
@@ -78,6 +90,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     },
   });
   const end = { ...endOf(result), upstreamMs: headAt && headAt - begunAt };
+  tellUpstream(gateway, call, end, headAt);
   if (isRefunded) return { charged: false, end };
   if (result.delivered) return { charged: true, end };
   const { reason, status, durationMs } = result;
@@ -90,6 +103,19 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     });
   }
   return { charged: false, end };
+}
+
+/**
+ * Tells how the upstream did. Its time begins when it was asked: what a slow caller has sent until then is not its own, nor is it
+ * a failure of the upstream that a caller has hung up.
+ */
+function tellUpstream({ observed }: Gateway, { project }: Call, end: CallEnd, headAt: number | undefined): void {
+  const { durationMs, reason = '' } = end;
+  const askedAt = performance.now() - durationMs;
+  const seconds = headAt === undefined ? undefined : Math.max(0, headAt - askedAt) / 1_000;
+  const failure = reason.startsWith(UPSTREAM) ? reason.slice(UPSTREAM.length) : undefined;
+  if (seconds === undefined && failure === undefined) return;
+  observed?.tell('upstream.call', { project: projectLabel(project), seconds, failure });
 }
 
 function endOf(result: Delivered | Undelivered): CallEnd {

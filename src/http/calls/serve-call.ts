@@ -9,54 +9,38 @@ import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
 import { unchargedHeaders } from '../../middleware/passes/pass-end.js';
 import type { Passes } from '../../middleware/passes/pass-types.js';
-import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
+import type { PaidRequest, PaymentGate, RunEnd } from '../../middleware/payment/payment-gate.js';
+import type { RecordedResponse } from '../../middleware/response/response-recorder.js';
+import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { Receipt } from '../../protocol/types.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
 import { CREDITED, passOn } from './pass-on.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
 
+/** Longer responses, in bytes, are kept by themselves: many calls go to a database in one statement. */
+const MOST_WITH_CALL = 32 * 1024;
+
 /** Serves the calls that are paid, those that credit pays, and those that passes cover. */
-export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>> & {
+export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'useCredit'>> & {
   readonly serveCovered: (covered: CoveredRequest) => Promise<void>;
 };
+
+type GivenPasses = Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>;
 
 /**
  * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who
  * hangs up on a call that credit pays, or a pass. What was paid for a call that is not charged is credit of its key at the project, and
  * of a pass nothing is taken, before the caller learns of it.
  */
-export function createCallServer(
-  gateway: Gateway,
-  passes: Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>,
-): CallServer {
+export function createCallServer(gateway: Gateway, passes: GivenPasses): CallServer {
   const { calls } = gateway;
   return {
-    async run({ req, res, claim, landedHeaders }, receipt, recorded) {
-      const call = callOf(req);
-      call.mayBePaid = true;
-      await calls.enter(call);
-      const paidIn = await calls.paidToken(call, claim);
-      const amount = formatAmount(receipt.amount, paidIn.decimals);
-      const passId = await firstUse(passes, claim);
-      const paid = { call, claim, receipt, paidIn, passId, requestId: requestIdOf(res) };
-      const { charged, end } = await passOn(gateway, call, {
-        ...{ req, res, uncharged: passId === undefined ? CREDITED : NOT_TAKEN },
-        payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
-        headers: await landedHeaders(receipt),
-        isCallersLoss: () => recorded.begun || recorded.isKept,
-        async notCharged(it) {
-          // First: what was bought is the payer's, whatever becomes of this process.
-          if (passId !== undefined) await passes.giveBack(passId, claim.id);
-          await calls.ended(paid, { ...it, charged: false })();
-          const landed = await landedHeaders(receipt);
-          return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : firstUseGiven(claim, paidIn)) };
-        },
-      });
-      // What is not charged is written already.
-      return { served: true, write: charged ? calls.ended(paid, { ...end, charged }) : async () => undefined };
-    },
+    run: (paid, receipt, recorded) => servePaid(gateway, passes, paid, receipt, recorded),
+    // One transaction for both: the caller waits for one of them, and a crash leaves neither without the other.
+    keep: (req, kept) => (kept.answer.length > MOST_WITH_CALL ? undefined : callOf(req).bookWith?.(kept)),
     serveCovered: (covered) => serveCovered(gateway, callOf(covered.req), covered),
     async useCredit(req, res) {
       const call = callOf(req);
@@ -75,6 +59,50 @@ export function createCallServer(
   };
 }
 
+/** Serves a call whose money has landed. */
+async function servePaid(
+  gateway: Gateway,
+  passes: GivenPasses,
+  { req, res, gate, claim, landedHeaders }: PaidRequest,
+  receipt: Receipt,
+  recorded: RecordedResponse,
+): Promise<RunEnd> {
+  const { calls } = gateway;
+  const call = callOf(req);
+  call.mayBePaid = true;
+  await calls.enter(call);
+  const paidIn = await calls.paidToken(call, claim);
+  const amount = formatAmount(receipt.amount, paidIn.decimals);
+  const passId = await firstUse(passes, claim);
+  const paid = { call, claim, receipt, paidIn, passId, requestId: requestIdOf(res) };
+  const store = gate.options.facilitator.idempotency;
+  const isKeptHere = passId === undefined && calls.keepsFor(store);
+  let booking: Promise<boolean> | undefined;
+  const { charged, end } = await passOn(gateway, call, {
+    ...{ req, res, uncharged: passId === undefined ? CREDITED : NOT_TAKEN },
+    payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
+    headers: await landedHeaders(receipt),
+    charged(endNow) {
+      if (!isKeptHere) return;
+      call.bookWith = (kept) => {
+        booking = calls.endedWith(paid, endNow(), { ...kept, store });
+        return booking;
+      };
+    },
+    isCallersLoss: () => recorded.begun || recorded.isKept,
+    async notCharged(it) {
+      // First: what was bought is the payer's, whatever becomes of this process.
+      if (passId !== undefined) await passes.giveBack(passId, claim.id);
+      await calls.ended(paid, { ...it, charged: false })();
+      const landed = await landedHeaders(receipt);
+      return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : firstUseGiven(claim, paidIn)) };
+    },
+  });
+  // What is not charged is written already.
+  const isDue = charged && !(await booking?.catch(() => false));
+  return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };
+}
+
 async function serveOnCredit(
   gateway: Gateway,
   call: Call,
@@ -82,6 +110,7 @@ async function serveOnCredit(
   { req, res }: { readonly req: Request; readonly res: Response },
 ): Promise<void> {
   const { calls } = gateway;
+  noteOutcome(res, 'credit');
   const { token } = hold;
   const { symbol, decimals } = token;
   const amount = formatAmount(hold.amount, decimals);

@@ -3,6 +3,7 @@ import type { CallEnd } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
+import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { passOn } from './pass-on.js';
 import { refuseUnfit } from './unfit-call.js';
 
@@ -18,6 +19,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
   const { req, res, shown } = covered;
   const ended = { call, passId: shown.passId, payer: shown.wallet, requestId: requestIdOf(res) };
   const endedAs = (charged: boolean, end: CallEnd) => calls.endedOnPass(ended, { ...end, charged });
+  noteOutcome(res, 'pass');
   try {
     await refuseUnfit(req, call);
     await calls.enter(call);

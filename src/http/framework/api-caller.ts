@@ -10,11 +10,14 @@ import { sendError } from '../../middleware/gate/respond.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
 import type { Actor } from '../../storage/audit/audit-log.js';
+import type { KeyMode } from '../../storage/keys/service-keys.js';
 
 /** Who calls `/api/v1`, and from where. */
 export interface ApiCaller extends Actor {
   /** The only project that the key may touch, if it is restricted to one. */
   readonly projectId?: string;
+  /** What money the service key works with; missing for a signed-in wallet. */
+  readonly keyMode?: KeyMode;
   /** What the caller may; a signed-in wallet may everything. */
   readonly scopes: readonly Scope[];
 }
@@ -115,9 +118,16 @@ async function identify(req: Request, res: Response, parts: ApiCallerParts, scop
   const from = { ...(req.ip === undefined ? {} : { address: req.ip }), requestId: requestIdOf(res) };
   const shown = keys === undefined || scope === 'operator' ? undefined : await readServiceKey(req, res, keys);
   if (shown !== undefined) {
-    const { id, owner, projectId, scopes } = shown;
+    const { id, owner, projectId, scopes, mode } = shown;
     if (scope !== 'operator') requireScopes(scopes, [scope]);
-    return { ...from, wallet: owner, keyId: id, scopes, ...(projectId === undefined ? {} : { projectId }) };
+    return {
+      ...from,
+      wallet: owner,
+      keyId: id,
+      keyMode: mode,
+      scopes,
+      ...(projectId === undefined ? {} : { projectId }),
+    };
   }
   const proof = await proofOf(req, { identity, baseUrl });
   if (proof.status === 'proven') {

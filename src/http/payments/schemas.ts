@@ -17,6 +17,11 @@ export const PAYMENTS_PATHS = {
   receipt: '/receipts/:payment',
 } as const;
 
+/** Query of `GET /explorer/tx/:signature`. */
+export const exploreQuery = z.object({
+  network: networkName.describe('Where the transaction is. Default: where it is found.'),
+});
+
 const wallet = z
   .string('must be a wallet address (base58)')
   .min(1, 'must not be empty')

@@ -14,6 +14,7 @@ import { facilitatorBody, settleResponse, verifyResponse } from '../../protocol/
 import { explorerLink, explorerOf } from '../framework/explorer.js';
 import { defineOperation } from '../framework/operation.js';
 import {
+  exploreQuery,
   PAYMENTS_PATHS,
   settleBody,
   settledResponse,
@@ -131,15 +132,32 @@ export const explore = defineOperation({
   id: 'explore',
   tag: TAG,
   summary: 'On to a block explorer, which is told the cluster',
+  description: 'Of several networks it is the one that is named, or else the one that has the transaction.',
+  query: exploreQuery,
   responses: { 302: { description: 'Where the transaction is shown.' } },
-  errors: ['invalid_signature'],
-  async handler({ res, params: { signature } }, { networks: { all, first } }: SettlementParts) {
+  errors: ['invalid_signature', 'invalid_request'],
+  async handler({ res, params: { signature }, query }, { networks }: SettlementParts) {
     if (!isSignature(signature)) throw new TollhouseError('invalid_signature', 'This is not a transaction signature.');
-    // Links to mainnet lead to the explorer itself.
-    const { network } = all.find((it) => it.network !== 'solana') ?? first;
-    res.redirect(explorerLink(network, signature));
+    res.redirect(explorerLink(await networkOf(signature, query.network, networks), signature));
   },
 });
+
+/** The network that is named, or the one that has a transaction. Where none has it, one for test money: others have links of their own. */
+async function networkOf(
+  signature: string,
+  named: string | undefined,
+  networks: SettlementParts['networks'],
+): Promise<NetworkId> {
+  const { all, first } = networks;
+  if (named !== undefined || all.length === 1) return networks.named(named).network;
+  const looks = await Promise.allSettled(all.map((it) => it.lookUp(signature)));
+  const isThere = (at: number) => {
+    const look = looks[at];
+    return look?.status === 'fulfilled' && look.value.status !== 'not_found';
+  };
+  const on = all.find((_, at) => isThere(at)) ?? all.find((it) => it.network !== 'solana') ?? first;
+  return on.network;
+}
 
 /** What is settled for a service key was counted when that asked for the payment, whatever the address that it is settled from. */
 function countedByKey(askSeller: AskSeller, res: Response): AskSeller {

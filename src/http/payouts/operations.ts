@@ -11,6 +11,8 @@ import {
   owedResponse,
   PAYOUTS_PATHS,
   payoutRequestResponse,
+  payoutResolutionResponse,
+  payoutResponse,
   payoutsCursor,
   payoutsQuery,
   payoutsResponse,
@@ -100,18 +102,81 @@ const requestPayouts = defineOperation({
   },
 });
 
+const getPayout = defineOperation({
+  method: 'get',
+  path: PAYOUTS_PATHS.one,
+  id: 'getPayout',
+  tag: TAG,
+  summary: 'A payout of a project',
+  scope: 'payouts:read',
+  responses: { 200: { description: 'The payout.', schema: payoutResponse } },
+  errors: [...ERRORS, 'not_found'],
+  async handler({ req, caller, params }, parts: PayoutsOperationsParts) {
+    return viewOf(parts, await ownPayout(parts, caller, params), req);
+  },
+});
+
+const RESOLUTIONS = {
+  resolved: 'The payout is over.',
+  open: 'No node that was asked can prove what became of it; it stays as it is, and is asked about again.',
+  unsent: 'Nothing of it was sent yet; that is still done.',
+  busy: 'It is being worked on; ask again in two minutes.',
+  may_land: 'It can still land; ask again in two minutes.',
+} as const;
+
+const resolvePayout = defineOperation({
+  method: 'post',
+  path: PAYOUTS_PATHS.resolve,
+  id: 'resolvePayout',
+  tag: TAG,
+  summary: 'Ask the chain what became of a payout, and book what it says',
+  description:
+    'Nothing is sent: a payout that has landed becomes `paid`; one that provably never lands becomes `failed`, and what it was to pay is owed again. What no node can prove stays as it is, so that nobody is paid twice.',
+  scope: 'payouts:write',
+  takesTurns: true,
+  responses: { 200: { description: 'What came of it.', schema: payoutResolutionResponse } },
+  errors: [...ERRORS, 'not_found'],
+  async handler({ req, caller, params }, parts: PayoutsOperationsParts) {
+    const payout = await ownPayout(parts, caller, params);
+    const isOver = payout.state === 'paid' || payout.state === 'failed';
+    const found = isOver ? ({ status: 'resolved', payout } as const) : await parts.payouts.resolve(payout);
+    const asked = { actor: actorOf(caller), action: 'payout.resolved', target: payout.id, owner: payout.owner };
+    const { status } = found;
+    await parts.note([
+      newAuditEntry({ ...asked, details: { resolution: status, state: found.payout.state } }, parts.now()),
+    ]);
+    const resolution = status === 'may_land' ? 'open' : status;
+    return { resolution, detail: RESOLUTIONS[status], payout: await viewOf(parts, found.payout, req) };
+  },
+});
+
 /** Payouts of what projects owe to the recipients of their splits; of deleted projects too. */
-export const PAYOUTS_OPERATIONS = [listPayouts, listOwed, requestPayouts];
+export const PAYOUTS_OPERATIONS = [listPayouts, listOwed, requestPayouts, getPayout, resolvePayout];
 
 /** The payouts as they are shown, each with its token. */
 function viewsOf(parts: PayoutsOperationsParts, records: readonly PayoutRecord[], req: Request) {
-  const explorer = ({ network }: PayoutRecord) => explorerOf({ ...parts, network }, req);
-  return Promise.all(records.map(async (it) => payoutView(it, await parts.payouts.token(it.mint), explorer(it))));
+  return Promise.all(records.map((it) => viewOf(parts, it, req)));
+}
+
+async function viewOf(parts: PayoutsOperationsParts, record: PayoutRecord, req: Request) {
+  const explorer = explorerOf({ ...parts, network: record.network }, req);
+  return payoutView(record, await parts.payouts.token(record.mint), explorer);
 }
 
 async function owedBy({ payouts }: PayoutsOperationsParts, projectId: string) {
   const owed = await payouts.owed(projectId);
   return Promise.all(owed.map(async (it) => owedView(it, await payouts.token(it.mint))));
+}
+
+/** The payout in the path, if it is one of the caller's. */
+async function ownPayout(
+  parts: PayoutsOperationsParts,
+  caller: ApiCaller,
+  params: { readonly project_id: string; readonly payout_id: string },
+): Promise<PayoutRecord> {
+  const payout = await parts.payouts.find(await ownProject(parts, caller, params.project_id), params.payout_id);
+  if (payout === undefined) throw new TollhouseError('not_found', 'The project has no payout with this id.');
+  return payout;
 }
 
 /** The project in the path, if it is the caller's. */

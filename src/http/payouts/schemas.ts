@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SHOWN_STATES } from '../../gateway/payouts/payout-state.js';
 import { HELD_REASONS } from '../../storage/payouts/payout-store.js';
 import { address, countSchema, networkId, signature } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
@@ -8,6 +9,8 @@ import { API } from '../framework/path.js';
 export const PAYOUTS_PATHS = {
   all: `${API}/projects/:project_id/payouts`,
   owed: `${API}/projects/:project_id/payouts/owed`,
+  one: `${API}/projects/:project_id/payouts/:payout_id`,
+  resolve: `${API}/projects/:project_id/payouts/:payout_id/resolve`,
 } as const;
 
 /** Query of `GET /api/v1/projects/:project_id/payouts`. */
@@ -28,8 +31,10 @@ export const payoutResponse = z.object({
   id: z.string().describe('Also the memo of its transaction.'),
   project_id: z.string(),
   state: z
-    .enum(['created', 'broadcast', 'paid', 'failed'])
-    .describe('What a failed one was to pay is owed again, and paid by another one.'),
+    .enum(SHOWN_STATES)
+    .describe(
+      'What a failed one was to pay is owed again, and paid by another one. `unknown`: it was sent, and nobody who was asked can say any more whether it has landed; it is neither paid again nor given up until the chain tells (`/resolve`).',
+    ),
   network: networkId,
   wallet: address.describe('The split wallet, from which it is paid.'),
   ...asset,
@@ -40,6 +45,17 @@ export const payoutResponse = z.object({
   reason: reason.describe('Why it failed, or why nobody can say whether it landed.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+});
+
+/** Response of `POST /api/v1/projects/:project_id/payouts/:payout_id/resolve`. */
+export const payoutResolutionResponse = z.object({
+  resolution: z
+    .enum(['resolved', 'open', 'unsent', 'busy'])
+    .describe(
+      '`resolved`: it is over, as `payout` says. `open`: no node can prove what became of it, and it stays as it is. `unsent`: nothing of it was sent; that is still done. `busy`: it is being worked on.',
+    ),
+  detail: z.string(),
+  payout: payoutResponse,
 });
 
 /** Response of `GET /api/v1/projects/:project_id/payouts`. */

@@ -1,4 +1,5 @@
 import type { OwedNow } from '../../gateway/payouts/payout-minimum.js';
+import { shownPayoutState } from '../../gateway/payouts/payout-state.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
@@ -10,11 +11,11 @@ import type { owedItemResponse, payoutResponse } from './schemas.js';
  * @param explorer - address of a block explorer, before `/tx/…`
  */
 export function payoutView(payout: PayoutRecord, token: Token, explorer: string): ResponseBody<typeof payoutResponse> {
-  const { id, projectId, state, network, wallet, mint, legs, total, signed, reason, createdAt, updatedAt } = payout;
+  const { id, projectId, network, wallet, mint, legs, total, signed, reason, createdAt, updatedAt } = payout;
   return {
     id,
     project_id: projectId,
-    state,
+    state: shownPayoutState(payout),
     network,
     wallet,
     token: token.symbol,

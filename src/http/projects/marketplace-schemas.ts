@@ -3,7 +3,8 @@ import { isAddress } from '../../protocol/address.js';
 import { address, countSchema, moneyMode } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
-import { priceResponse } from './price-schemas.js';
+import { callPriceResponse, priceResponse } from './price-schemas.js';
+import { freeCallsResponse, offeredRouteResponse } from './route-schemas.js';
 import { projectIdText } from './schemas.js';
 
 /** Where the marketplace is. */
@@ -12,6 +13,10 @@ export const MARKETPLACE_PATHS = { all: `${API}/marketplace`, one: `${API}/marke
 const DEFAULT_SORT = 'calls';
 
 const text = (max: number) => z.string('must be a text').max(max, `must have at most ${max} characters`);
+
+const price = text(64)
+  .regex(/^(?:\d{1,20}(?:\.\d{1,18})?)?$/, 'must be a decimal amount such as "0.05"')
+  .optional();
 
 /** Query of `GET /api/v1/marketplace`. */
 export const marketQuery = z.object({
@@ -22,10 +27,10 @@ export const marketQuery = z.object({
     .transform((it) => (isAddress(it) ? it : it.toUpperCase()))
     .optional()
     .describe('Symbol or mint of the token that is paid in.'),
-  max_price: text(64)
-    .regex(/^\d{1,20}(?:\.\d{1,18})?$/, 'must be a decimal amount such as "0.05"')
-    .optional()
-    .describe("In whole tokens, each price in its own: name the `token` unless you mean any token's number."),
+  min_price: price.describe("As `max_price`: what a project's cheapest calls cost at least."),
+  max_price: price.describe(
+    "What a project's cheapest calls cost at most, free ones not counted. In whole tokens, each price in its own: name the `token` unless you mean any token's number.",
+  ),
   mode: moneyMode,
   sort: z
     .enum(['calls', 'price', 'new'], 'must be "calls", "price" or "new"')
@@ -52,7 +57,15 @@ export const marketItemResponse = z.object({
   description: z.string().nullable(),
   tags: z.array(z.string()),
   owner: address,
+  status: z
+    .enum(['active', 'down'])
+    .describe('`down`: its upstream does not answer, and nothing is sold until it does. Lists leave it out.'),
   pricing: priceResponse,
+  price_range: z
+    .object({ from: z.string(), to: z.string() })
+    .describe("Between what the prices of its routes lie, in whole tokens of `pricing`'s; free ones are none of them."),
+  has_free_routes: z.boolean().describe('Whether some of its routes need a service key, and no payment.'),
+  free_calls: freeCallsResponse.nullable().describe('Calls that each service key has without paying.'),
   calls: countSchema.describe('Calls that reached the project lately.'),
   success_rate: z.number().min(0).max(1).nullable().describe('Share of them that it answered; null without calls.'),
   p95_ms: countSchema.nullable().describe('95 of 100 were answered within so many milliseconds; null where not known.'),
@@ -60,6 +73,7 @@ export const marketItemResponse = z.object({
     method: z.string(),
     url: z.string(),
     body: z.unknown().nullable(),
+    pricing: callPriceResponse.nullable().describe('What this call costs; null where it is free, or not for sale.'),
     curl: z.string().describe('The call as a command for a shell.'),
   }),
   created_at: z.iso.datetime(),
@@ -71,5 +85,11 @@ export const marketResponse = listResponseOf(marketItemResponse);
 
 /** Response of `GET /api/v1/marketplace/:slug`. */
 export const marketProjectResponse = marketItemResponse.extend({
-  openapi: z.record(z.string(), z.unknown()).nullable().describe("The project's own OpenAPI document."),
+  routes: z
+    .array(offeredRouteResponse)
+    .describe('What calls of some paths cost; the first that matches decides, and all others cost `pricing`.'),
+  openapi: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe("The project's own OpenAPI document, with what each operation costs (`x-payment-info`)."),
 });

@@ -13,7 +13,7 @@ import {
   marketQuery,
   marketResponse,
 } from './marketplace-schemas.js';
-import { marketView } from './marketplace-views.js';
+import { marketProjectView, marketView } from './marketplace-views.js';
 
 /** What {@link MARKETPLACE_OPERATIONS} work with. */
 export interface MarketplaceOperationsParts {
@@ -38,7 +38,7 @@ const searchMarketplace = defineOperation({
   responses: { 200: { description: 'One page of them.', schema: marketResponse, mediaType: 'text/html' } },
   errors: ['validation_failed', 'store_unavailable'],
   async handler({ req, query }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
-    const { q, tag, token, max_price: maxPrice, mode, sort, limit, cursor } = query;
+    const { q, tag, token, min_price: minPrice, max_price: maxPrice, mode, sort, limit, cursor } = query;
     const place = readCursor(cursor, marketCursors[sort]);
     const { items, since } = await marketplace.search({
       sort,
@@ -47,7 +47,8 @@ const searchMarketplace = defineOperation({
       ...(tag === undefined || tag === '' ? {} : { tag }),
       ...(token === undefined ? {} : { token }),
       ...(mode === undefined ? {} : { mode }),
-      ...(maxPrice === undefined ? {} : { maxPrice: priceKey(maxPrice) }),
+      ...(minPrice ? { minPrice: priceKey(minPrice) } : {}),
+      ...(maxPrice ? { maxPrice: priceKey(maxPrice) } : {}),
       ...(place === undefined ? {} : { after: { rank: place[1], id: place[2] }, since: place[3] }),
     });
     const origin = mountAddress(req, baseUrl);
@@ -70,15 +71,14 @@ const getMarketplaceProject = defineOperation({
   summary: 'One listed project',
   responses: {
     200: {
-      description: 'The project, with its own OpenAPI document.',
+      description: 'The project, with its routes and its own OpenAPI document.',
       schema: marketProjectResponse,
       mediaType: 'text/html',
     },
   },
   errors: ['project_not_found', 'store_unavailable'],
   async handler({ req, params }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
-    const { project, figures, openapi } = await marketplace.find(params.slug);
-    return { ...marketView(project, figures, mountAddress(req, baseUrl)), openapi: openapi ?? null };
+    return marketProjectView(await marketplace.find(params.slug), mountAddress(req, baseUrl));
   },
   page: ({ req }, listing, { shellFor }) => shellFor && listingPage(shellFor(req), listing),
 });

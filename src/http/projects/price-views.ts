@@ -1,3 +1,4 @@
+import type { OfferedRoute } from '../../gateway/prices/offered-routes.js';
 import { soldPasses } from '../../gateway/prices/project-offers.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
@@ -6,7 +7,7 @@ import type { ProjectRoute } from '../../storage/projects/project-routes.js';
 import type { ProjectPrice } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type { callPriceResponse, priceResponse } from './price-schemas.js';
-import type { routeResponse } from './route-schemas.js';
+import type { offeredRouteResponse, routeResponse } from './route-schemas.js';
 
 /** What calls cost. */
 export function priceView({ network, chargeOn = [], ...price }: ProjectPrice): ResponseBody<typeof priceResponse> {
@@ -19,7 +20,14 @@ export function routeView(route: ProjectRoute): ResponseBody<typeof routeRespons
   return { method, path, price: price === undefined ? null : callPriceView(price), free, deny };
 }
 
-function callPriceView(price: CallPrice): ResponseBody<typeof callPriceResponse> {
+/** What buyers see of a route. */
+export function offeredRouteView({ route }: OfferedRoute): ResponseBody<typeof offeredRouteResponse> {
+  const { deny: _none, ...shown } = routeView(route);
+  return shown;
+}
+
+/** What some calls cost. */
+export function callPriceView(price: CallPrice): ResponseBody<typeof callPriceResponse> {
   const { pass, prices = [], offers = [] } = price;
   const words = buysInWords(price);
   return {

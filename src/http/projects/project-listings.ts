@@ -1,3 +1,5 @@
+import type { CallRoute } from '../../gateway/prices/call-route.js';
+import { costOf, namedPath, offeredRoutes } from '../../gateway/prices/offered-routes.js';
 import type { Projects } from '../../gateway/projects/projects.js';
 import type { Listing } from '../../middleware/terms/catalogue.js';
 import { BAZAAR, BODY_METHODS, bazaarExtension, QUERY_METHODS, type RouteMethod } from '../../protocol/bazaar.js';
@@ -8,39 +10,84 @@ import { callUrl } from './views.js';
 /** What {@link projectListings} works with. */
 export interface ProjectListingsParts {
   readonly projects: Pick<Projects, 'listed'>;
-  /** What the x402 door of a project offers, but for the fee payer. */
-  readonly termsOf: (project: ProjectRecord) => readonly Omit<Terms, 'feePayer'>[];
+  /** What x402 offers for calls of a project that cost this, but for the fee payer. */
+  readonly termsOf: (project: ProjectRecord, at: CallRoute) => readonly Omit<Terms, 'feePayer'>[];
 }
 
+/** Most free routes that a description names. */
+const MOST_NAMED = 5;
 /** A name as discovery takes it. */
 const SERVICE_NAME = /^[ -~]{1,32}$/;
 
-/** The listed projects of a gateway, which discovery shows beside the gates. */
+/** Most routes of one project that are listed, and most resources in all. */
+const MOST_ROUTES = 20;
+const MOST_LISTED = 10_000;
+
+/** What is sold at an address of a project. */
+type Sold = Pick<Listing, 'path' | 'method' | 'extensions'> & { readonly at: CallRoute };
+
+/** The listed projects of a gateway, and their routes with a price of their own, which discovery shows beside the gates. */
 export function projectListings({ projects, termsOf }: ProjectListingsParts) {
+  const known = new WeakMap<ProjectRecord, readonly Listing[]>();
+  const listingsOf = (project: ProjectRecord) => {
+    const found = known.get(project) ?? soldAt(project).map((it) => listingOf(project, it, termsOf(project, it.at)));
+    known.set(project, found);
+    return found;
+  };
   return async (address: string): Promise<readonly Listing[]> => {
-    const listed = await projects.listed();
-    return listed.map((project) => listingOf(project, address, termsOf(project)));
+    const found: Listing[] = [];
+    for (const project of await projects.listed()) {
+      if (found.length >= MOST_LISTED) break;
+      found.push(...listingsOf(project).map((it) => ({ ...it, baseUrl: address })));
+    }
+    return found;
   };
 }
 
-function listingOf(project: ProjectRecord, address: string, terms: Listing['terms']): Listing {
-  const { slug, name, description = name, tags, example, updatedAt } = project;
-  const declared = example === undefined ? undefined : declarationOf(example, callUrl('', slug));
+/** The address of the project itself, and those of its routes: each that has a price. */
+function soldAt(project: ProjectRecord): readonly Sold[] {
+  const path = callUrl('', project.slug);
+  const declared = project.example && declarationOf(project.example, path);
+  const method = declared?.method ?? 'POST';
+  const own = { path, method, at: costOf(project, method, ''), extensions: extensionsOf(declared) };
+  const priced = offeredRoutes(project).filter(({ at }) => !at.isFree);
+  const routes = priced.slice(0, MOST_ROUTES).map((it) => {
+    const its = { path: path + namedPath(it.route.path), method: it.method };
+    return { ...its, at: it.at, extensions: extensionsOf(declarationOf({ ...its, path: '' }, its.path)) };
+  });
+  const isOwn = (it: Pick<Sold, 'path' | 'method'>) => it.path === path && it.method === method;
+  const { at } = own;
+  return [...(at === undefined || at.isFree ? [] : [{ ...own, at }]), ...routes.filter((it) => !isOwn(it))];
+}
+
+function extensionsOf(declared: ReturnType<typeof declarationOf>): Listing['extensions'] {
+  return declared === undefined ? {} : { [BAZAAR]: bazaarExtension(declared) };
+}
+
+function listingOf(project: ProjectRecord, { at, ...sold }: Sold, terms: Listing['terms']): Listing {
+  const { name, tags, updatedAt } = project;
   return {
-    method: declared?.method ?? 'POST',
-    path: callUrl('', slug),
-    baseUrl: address,
+    ...sold,
+    baseUrl: undefined,
     described: {
-      description,
+      description: descriptionOf(project, at),
       ...(SERVICE_NAME.test(name) ? { serviceName: name } : {}),
       ...(tags.length === 0 ? {} : { tags }),
     },
     terms,
     // Calls are paid for before they are passed on.
     paymentFlow: 'upfront',
-    extensions: declared === undefined ? {} : { [BAZAAR]: bazaarExtension(declared) },
     listedAt: updatedAt,
   };
+}
+
+function descriptionOf(project: ProjectRecord, { route }: CallRoute): string {
+  const { name, description = name } = project;
+  if (route !== undefined) return `${description} (${route.replace(/^\* /, '')})`;
+  const free = offeredRoutes(project).filter(({ at }) => at.isFree);
+  if (free.length === 0) return description;
+  const named = free.slice(0, MOST_NAMED).map((it) => `${it.method} ${it.route.path}`);
+  return `${description} (free with a service key: ${named.join(', ')}${free.length > MOST_NAMED ? ', …' : ''})`;
 }
 
 /** What an example says of the resource itself; undefined where it is about a path below it. */

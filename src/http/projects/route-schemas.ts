@@ -53,5 +53,10 @@ export const routeResponse = z.object({
   deny: countSchema.nullable().describe('The status that callers are told where it is not for sale.'),
 });
 
+/** A route as buyers see it. */
+export const offeredRouteResponse = routeResponse.omit({ deny: true }).extend({
+  price: callPriceResponse.nullable().describe('Null where it is free: it needs a service key, and no payment.'),
+});
+
 /** Free calls as they are shown. */
 export const freeCallsResponse = z.object({ count: countSchema, window: z.enum(FREE_CALL_WINDOWS) });

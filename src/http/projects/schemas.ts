@@ -121,7 +121,9 @@ export const projectBody = z.strictObject(
     openapi: object
       .refine(isShort(MAX_DOCUMENT_BYTES), `must have at most ${MAX_DOCUMENT_BYTES} bytes as JSON`)
       .optional()
-      .describe('Your own OpenAPI document, shown in the marketplace as it is.'),
+      .describe(
+        'Your own OpenAPI document, shown in the marketplace with what each operation costs, at the address of the gateway.',
+      ),
     routes: routes.optional(),
     free_calls: freeCalls.optional(),
   },

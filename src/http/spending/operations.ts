@@ -31,11 +31,11 @@ const getSpending = defineOperation({
   responses: { 200: { description: 'The spending.', schema: spendingResponse } },
   errors: ['validation_failed', 'not_found'],
   async handler({ req, caller, query }, { report, baseUrl, now }: SpendingOperationsParts) {
-    const { key: keyId, project: projectId, interval, ...range } = query;
+    const { key: keyId, project: projectId, network, mode, interval, ...range } = query;
     const steps = timeSteps({ interval, ...readRange(range) }, now());
     const origin = mountAddress(req, baseUrl);
     const receiptUrl = (id: string) => `${origin}${fillPath(RECEIPT_PATH, { id })}`;
-    return spendingView(await report({ caller, keyId, projectId, steps }), steps, receiptUrl);
+    return spendingView(await report({ caller, keyId, projectId, network, mode, steps }), steps, receiptUrl);
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
-import { address, countSchema } from '../framework/fields.js';
+import { address, countSchema, networkId } from '../framework/fields.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
 import { passFields } from './pass-schemas.js';
@@ -16,6 +16,11 @@ export const spendingQuery = z.strictObject({
   ...rangeQuery,
   key: id.optional().describe('Id of a service key. Default: all of the wallet; a key sees itself only.'),
   project: id.optional().describe('Id of a project. Default: all.'),
+  network: networkId.optional().describe('Only what was spent on this network. Default: all, each by itself.'),
+  mode: z
+    .enum(['live', 'test'], 'must be live or test')
+    .optional()
+    .describe('`live`: only what was spent on mainnet; `test`: only test money. Default: both, each by itself.'),
   interval: z.enum(['day', 'month'], 'must be day or month').default('day').describe('Length of a step, in UTC.'),
 });
 
@@ -28,6 +33,8 @@ const amountOfToken = {
 };
 const money = {
   ...amountOfToken,
+  network: networkId.nullable().describe('On which network; null where the project is not known.'),
+  mode: z.enum(['live', 'test']).nullable().describe('What money that is; the two are never added up.'),
   calls: countSchema.describe('Those that were paid for; not those that credit has paid.'),
 };
 const byToken = z.record(z.string(), z.string());
@@ -37,7 +44,7 @@ export const spendingResponse = z.object({
   interval: z.enum(['day', 'month']),
   from: time,
   to: time.describe('Not included.'),
-  totals: z.array(z.object(money)).describe('By token.'),
+  totals: z.array(z.object(money)).describe('By token and network.'),
   spending: z
     .array(z.object({ key_id: z.string(), project_id: z.string(), ...money }))
     .describe('By key, project and token.'),
@@ -45,7 +52,9 @@ export const spendingResponse = z.object({
     z.object({
       t: time.describe('Start of the step.'),
       calls: countSchema,
-      spent: byToken.describe('In whole tokens, decimal, by symbol.'),
+      spent: byToken.describe(
+        'In whole tokens, decimal, by symbol; test money beside money of the same name has its network behind it: `SOL (solana-devnet)`.',
+      ),
       spent_atomic: byToken.describe("In the token's smallest unit, by symbol."),
     }),
   ),

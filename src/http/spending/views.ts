@@ -1,7 +1,13 @@
-import type { BudgetState, SpendingPoint, SpendingReport } from '../../gateway/figures/spending-report.js';
+import {
+  type BudgetState,
+  type SpendingPoint,
+  type SpendingReport,
+  spentAs,
+} from '../../gateway/figures/spending-report.js';
 import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { SpendingSum } from '../../storage/calls/call-store.js';
+import { modeOf } from '../../protocol/networks/networks.js';
+import type { SpendingSum } from '../../storage/calls/spending-sums.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { passView } from './pass-views.js';
 import type { spendingResponse } from './schemas.js';
@@ -50,18 +56,29 @@ function amountView(amount: bigint, mint: string, tokens: Labels) {
   return { amount: decimal(amount, mint, tokens), amount_atomic: String(amount), token: symbol(mint, tokens), mint };
 }
 
-function moneyView({ mint, amount, calls }: SpendingSum, tokens: Labels) {
-  return { ...amountView(amount, mint, tokens), calls };
+function moneyView({ mint, network, amount, calls }: SpendingSum, tokens: Labels) {
+  const mode = network === undefined ? null : modeOf(network);
+  return { ...amountView(amount, mint, tokens), network: network ?? null, mode, calls };
 }
 
 function pointView({ at, calls, spent }: SpendingPoint, totals: readonly SpendingSum[], tokens: Labels) {
-  const sums = totals.map(({ mint }) => ({ mint, amount: spent.get(mint) ?? 0n }));
+  const sums = totals.map((it) => ({
+    mint: it.mint,
+    name: nameIn(totals, it, tokens),
+    amount: spent.get(spentAs(it)) ?? 0n,
+  }));
   return {
     t: timeText(at),
     calls,
-    spent: Object.fromEntries(sums.map((it) => [symbol(it.mint, tokens), decimal(it.amount, it.mint, tokens)])),
-    spent_atomic: Object.fromEntries(sums.map((it) => [symbol(it.mint, tokens), String(it.amount)])),
+    spent: Object.fromEntries(sums.map((it) => [it.name, decimal(it.amount, it.mint, tokens)])),
+    spent_atomic: Object.fromEntries(sums.map((it) => [it.name, String(it.amount)])),
   };
+}
+
+/** The symbol of a token, and the network where the same one is spent on mainnet, or on another network, as well. */
+function nameIn(totals: readonly SpendingSum[], { mint, network }: SpendingSum, tokens: Labels): string {
+  const isOne = totals.filter((it) => it.mint === mint).length === 1;
+  return isOne || network === 'solana' ? symbol(mint, tokens) : `${symbol(mint, tokens)} (${network ?? 'unknown'})`;
 }
 
 function budgetView({ keyId, mint, window, action, limit, used, held, endsAt }: BudgetState, tokens: Labels) {

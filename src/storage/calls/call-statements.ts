@@ -2,13 +2,12 @@ import { namesOf, placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { halves } from '../sql/sql-sums.js';
 import { CALL_COLUMNS } from './call-rows.js';
-import { HOUR_MS } from './periods.js';
 
 const NAMES = namesOf(CALL_COLUMNS);
 const CALL = NAMES.join(', ');
 const SUMMED = `'calls', 'paid', 'challenged', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals', 'credit_given',
-  'credit_used', 'pass_uses', 'passes_sold'`;
-/** Number of the step, from 0, that the hour lies in: a range from `$2` to `$3` in steps of `$4`. */
+  'credit_used', 'pass_uses', 'passes_sold', 'upstream_ms', 'gateway_ms'`;
+/** Number of the step, from 0, that a sum is of: a range from `$2` to `$3` in steps of `$4`. */
 const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';
 
 /** The statements over calls and their sums, the same for every database. */
@@ -23,15 +22,26 @@ export const CALLS = {
       where project_id = $1 and kind in (${SUMMED}) and hour >= $2 and hour < $3
       group by kind, label, ${STEP}`,
   },
-  /** Steps are hours or days here, in each of which a wallet has one row. */
   payersByStep: {
     name: 'tollhouse_count_payers_by_step',
-    text: `select (hour - cast($2 as bigint)) / cast($4 as bigint) as step, count(*) as payers from tollhouse_rollup
-      where project_id = $1 and hour >= $2 and hour < $3
-        and kind = case when cast($4 as bigint) = ${HOUR_MS} then 'payers' else 'payers_day' end
+    text: `select ${STEP} as step, count(distinct label) as payers from tollhouse_rollup
+      where project_id = $1 and kind = 'payers' and hour >= $2 and hour < $3
+      group by ${STEP}`,
+  },
+  /** Of days of UTC, in each of which a wallet has one row. */
+  payersByDay: {
+    name: 'tollhouse_count_payers_by_day',
+    text: `select ${STEP} as step, count(*) as payers from tollhouse_rollup
+      where project_id = $1 and kind = 'payers_day' and hour >= $2 and hour < $3
       group by hour`,
   },
-  /** From `$2` to `$3`: whole days from `$4` to `$5`, and the hours before and after them. */
+  routes: {
+    name: 'tollhouse_sum_routes',
+    text: `select kind, label, ${halves('value')} from tollhouse_rollup
+      where project_id = $1 and kind in ('route_calls', 'route_paid', 'route_revenue') and hour >= $2 and hour < $3
+      group by kind, label`,
+  },
+  /** From `$2` to `$3`: whole days from `$4` to `$5`, and what is before and after them. */
   payers: {
     name: 'tollhouse_count_payers',
     text: `select count(*) as payers from (

@@ -1,6 +1,9 @@
 import type { EventRecord } from '../events/events.js';
+import type { IdempotencyStore, NamedAnswer } from '../idempotency/idempotency-store.js';
 import type { KeySpending } from '../keys/service-keys.js';
 import type { CallPlace, CallsQuery } from './calls-query.js';
+import type { RouteFigures } from './route-figures.js';
+import type { SpendingDay, SpendingQuery, SpendingRow } from './spending-sums.js';
 
 /** What a call cost: the payment that was used up by it. */
 export interface Charge {
@@ -52,6 +55,8 @@ export interface CallRecord {
   readonly signature?: string;
   /** What of a project was called: method and path, `*` for what is different in each call. Never a query. */
   readonly route?: string;
+  /** Name of the route of the project that matched it. Never read back: it is in the sums only. */
+  readonly rule?: string;
   /** From when it was passed on until its response was over. */
   readonly durationMs: number;
   /** From when it was passed on until the head of its response came; missing where none came. */
@@ -62,7 +67,7 @@ export interface CallRecord {
 }
 
 /** A call as it is listed, with its place in the list. */
-export interface ListedCall extends Omit<CallRecord, 'caller'>, CallPlace {
+export interface ListedCall extends Omit<CallRecord, 'caller' | 'rule'>, CallPlace {
   readonly keyId?: string;
   /** Wallet of its key, or that has paid where there was none, base58. */
   readonly buyer?: string;
@@ -126,9 +131,16 @@ export interface FinishOptions {
   readonly creditHoldId?: string;
   /** `call.succeeded`, `call.failed` and others that tell of it. */
   readonly events?: readonly EventRecord[];
+  /** The response, for the one who may come again; of a store that {@link CallStore.keepsFor}. */
+  readonly kept?: KeptAnswer;
 }
 
-/** A stretch of time in whole hours, for days in whole days: `from` included, `to` not. Milliseconds since the epoch. */
+/** A response, and the store that it is had from. */
+export interface KeptAnswer extends NamedAnswer {
+  readonly store: Pick<IdempotencyStore, 'rows'>;
+}
+
+/** A stretch of time in whole quarters of an hour: `from` included, `to` not. Milliseconds since the epoch. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -159,39 +171,14 @@ export interface Figures {
   readonly creditGiven: ReadonlyMap<string, bigint>;
   /** What of the revenue had been paid as credit before, by mint. */
   readonly creditUsed: ReadonlyMap<string, bigint>;
-  /** Calls by bucket of their duration (`latency-buckets.ts`). */
+  /** Calls by bucket of their duration (`latency-buckets.ts`); each hour is in the step that it begins in. */
   readonly latency: ReadonlyMap<number, number>;
+  /** The same of how long their upstream took until it began to answer, where it did. */
+  readonly upstreamLatency: ReadonlyMap<number, number>;
+  /** The same of how long we took until they were passed on. */
+  readonly gatewayLatency: ReadonlyMap<number, number>;
   /** Refused calls by error code. */
   readonly refusals: ReadonlyMap<string, number>;
-}
-
-/** Which spending is asked for: of all keys of a wallet, or of some of it. */
-export interface SpendingQuery extends TimeRange {
-  /** Wallet whose keys they are, base58. */
-  readonly owner: string;
-  readonly keyId?: string;
-  readonly projectId?: string;
-}
-
-/** What was spent, for one token. */
-export interface SpendingSum {
-  /** Native SOL is among wrapped SOL. */
-  readonly mint: string;
-  /** Atomic units. */
-  readonly amount: bigint;
-  readonly calls: number;
-}
-
-/** What a key spent on a project. */
-export interface SpendingRow extends SpendingSum {
-  readonly keyId: string;
-  readonly projectId: string;
-}
-
-/** What was spent in a day of UTC. */
-export interface SpendingDay extends SpendingSum {
-  /** Start of the day, milliseconds since the epoch. */
-  readonly at: number;
 }
 
 /** What of a budget is gone, at a time. */
@@ -236,6 +223,8 @@ export interface CallStore {
    *   be counted as paid
    */
   finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
+  /** Whether the responses of a store can be written with calls: both are of one database. */
+  keepsFor(store: Pick<IdempotencyStore, 'rows'>): boolean;
   /**
    * Counts a call that was turned away. Free of charge for the database: refusals are counted in this process, which writes
    * their sums once a second, and a process that is killed loses the last second of them.
@@ -247,8 +236,13 @@ export interface CallStore {
   flush(): Promise<void>;
   /** Calls of a project or a buyer, the newest first. */
   calls(query: CallsQuery): Promise<readonly ListedCall[]>;
-  /** Sums of a project by hour or by day of UTC, those steps only in which anything happened, in order. */
-  series(projectId: string, range: TimeRange, step: 'hour' | 'day'): Promise<readonly Figures[]>;
+  /**
+   * Sums of a project by steps of one length, those only in which anything happened, in order.
+   * @param stepMs - whole quarters of an hour, of which the range is a multiple
+   */
+  series(projectId: string, range: TimeRange, stepMs: number): Promise<readonly Figures[]>;
+  /** Sums of a project by route, in no order; what no route matched is in none of them. */
+  routes(projectId: string, range: TimeRange): Promise<readonly RouteFigures[]>;
   /** Sums of a project over a whole range. */
   totals(projectId: string, range: TimeRange): Promise<Omit<Figures, 'payers'>>;
   /** How many distinct wallets paid in a range. */

@@ -1,5 +1,6 @@
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { eventRow, eventSteps } from '../events/event-statements.js';
+import { type AnswerRow, answerJson, answerRow, answerStep } from '../idempotency/answer-rows.js';
 import { servedStep } from '../ledger/sql-ledger.js';
 import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonGroups, jsonRow } from '../sql/json-groups.js';
@@ -7,7 +8,7 @@ import type { SqlDatabase, Step } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { CALL_COLUMNS, callToSql } from './call-rows.js';
 import { CALLS } from './call-statements.js';
-import type { CallRecord, FinishOptions } from './call-store.js';
+import type { CallRecord, FinishOptions, KeptAnswer } from './call-store.js';
 import { CREDIT } from './credit-statements.js';
 import { FINISH_CALLS } from './finish-calls.js';
 import { startsOf } from './periods.js';
@@ -41,8 +42,9 @@ export function callWriter(
     call.credit === undefined ? together(rowOf(call, options, now())) : inSteps(call, options);
 }
 
-function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions): readonly Step[] {
+function stepsOf(call: CallRecord, { reservationId, events = [], kept }: FinishOptions): readonly Step[] {
   return [
+    ...answersOf(kept).map(answerStep),
     [CALLS.insert, ...valuesOf(CALL_NAMES, callToSql(call))],
     ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
     ...eventSteps(events),
@@ -52,7 +54,7 @@ function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions
   ];
 }
 
-function rowOf(call: CallRecord, { payment, reservationId, events = [] }: FinishOptions, time: number): JsonRow {
+function rowOf(call: CallRecord, { payment, reservationId, events = [], kept }: FinishOptions, time: number): JsonRow {
   return {
     payment: payment?.id ?? null,
     lease: payment?.lease ?? null,
@@ -62,7 +64,14 @@ function rowOf(call: CallRecord, { payment, reservationId, events = [] }: Finish
     events: events.map(eventRow),
     spend: spendsOf(call).map(jsonRow),
     rollups: rollupsOf(call).map(rollupRow),
+    answers: answersOf(kept).map(answerJson),
   };
+}
+
+/** The response that is kept, where there is one. */
+function answersOf(kept: KeptAnswer | undefined): readonly AnswerRow[] {
+  const rows = kept?.store.rows;
+  return kept === undefined || rows === undefined ? [] : [answerRow(kept, rows.keptUntil())];
 }
 
 /** The credit that it gave. */

@@ -1,4 +1,5 @@
 import { EVENT_INPUT, EVENT_INSERT, fannedOut } from '../events/event-statements.js';
+import { ANSWER_INPUT, ANSWER_INSERT, ANSWER_REPLACES, ANSWER_VALUES } from '../idempotency/answer-rows.js';
 import { jsonRows } from '../sql/json-groups.js';
 import type { Statement } from '../sql/sql-database.js';
 import { MAX_SUM, saturatingSum } from '../sql/sql-sums.js';
@@ -16,6 +17,7 @@ const FINISHED = {
   events: 'json',
   spend: 'json',
   rollups: 'json',
+  answers: 'json',
 } as const;
 
 const listed = (columns: object) => Object.keys(columns).join(', ');
@@ -40,6 +42,12 @@ export const FINISH_CALLS: Statement = {
       select ${listed(CALL_COLUMNS)} from (
         select n, entry.* from kept cross join lateral ${jsonRows('call', 'entry', CALL_COLUMNS)}) as entries
       order by n),
+    answered as (
+      insert into tollhouse_answer (${ANSWER_INSERT})
+      select ${ANSWER_VALUES} from (
+        select entry.* from kept cross join lateral ${jsonRows('answers', 'entry', ANSWER_INPUT)}) as entries
+      order by id
+      ${ANSWER_REPLACES}),
     given_back as (delete from tollhouse_reservation using kept where id = reservation),
     told as (
       insert into tollhouse_event (${EVENT_INSERT})

@@ -1,12 +1,20 @@
 import type { BudgetWindow } from './call-store.js';
 
+/** A quarter of an hour, in milliseconds: everywhere in the world hours and days begin at one of UTC's. */
+export const QUARTER_MS = 900_000;
+
 /** One hour, in milliseconds. */
 export const HOUR_MS = 3_600_000;
 
 /** One day of UTC, in milliseconds: it has no leap seconds and no summer time. */
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Start of the hour that a time lies in. All times here are milliseconds since the epoch. */
+/** Start of the quarter of an hour that a time lies in. All times here are milliseconds since the epoch. */
+export function quarterOf(at: number): number {
+  return at - (at % QUARTER_MS);
+}
+
+/** Start of the hour that a time lies in. */
 export function hourOf(at: number): number {
   return at - (at % HOUR_MS);
 }

@@ -5,9 +5,12 @@ import type { Statement, Step } from '../sql/sql-database.js';
 import { saturatingSum, summand } from '../sql/sql-sums.js';
 import type { CallRecord, Charge, RefusedCall, UnforwardedCall } from './call-store.js';
 import { latencyBucket } from './latency-buckets.js';
-import { dayOf, hourOf } from './periods.js';
+import { dayOf, hourOf, quarterOf } from './periods.js';
 
-/** What is summed by project and hour; the label says of what, for those that have one. */
+/**
+ * What is summed by project and quarter of an hour; the label says of what, for those that have one. Durations are by the hour: they
+ * have many labels. Sums of before quarters were kept stand at the first quarter of their hour.
+ */
 export type RollupKind =
   | 'calls'
   | 'paid'
@@ -16,8 +19,10 @@ export type RollupKind =
   | 'upstream_errors'
   | 'pass_uses'
   | 'passes_sold'
-  /** By bucket of the duration. */
+  /** By bucket of the duration: of calls, until the head of the upstream's response came, and until they were passed on to it. */
   | 'latency'
+  | 'upstream_ms'
+  | 'gateway_ms'
   /** By mint, in atomic units; of native SOL that of wrapped SOL. */
   | 'revenue'
   /** By mint: what was paid for calls that bought nothing, and what of it has paid others since. */
@@ -28,13 +33,18 @@ export type RollupKind =
   /** The same by day, in place of the hour: what is distinct in a month would be too many hours to look at. */
   | 'payers_day'
   /** By error code. */
-  | 'refusals';
+  | 'refusals'
+  /** By the name of the route that matched; what none matched is the rest. */
+  | 'route_calls'
+  | 'route_paid'
+  /** By mint and route, with a space between them. */
+  | 'route_revenue';
 
 /** Something to be added to one sum. */
 export interface Rollup {
   readonly projectId: string;
   readonly kind: RollupKind;
-  /** Start of the hour, milliseconds since the epoch. */
+  /** Start of the quarter of an hour, of the hour or of the day, as its kind is summed: milliseconds since the epoch. */
   readonly hour: number;
   readonly label: string;
   readonly value: bigint;
@@ -64,13 +74,14 @@ const CALLER_FAULTS: ReadonlySet<string> = new Set([
 /** What a call adds. */
 export function rollupsOf(call: CallRecord): readonly Rollup[] {
   const { projectId, charge, credit, pass, payer, outcome } = call;
-  const hour = hourOf(call.at);
+  const hour = quarterOf(call.at);
   const rollup = (kind: RollupKind, label = '', value = 1n): Rollup => ({ projectId, kind, hour, label, value });
   const money = (kind: RollupKind, { mint, amount }: Charge) => rollup(kind, moneyOf(mint), summand(amount));
   const hasPaid = credit === undefined ? charge !== undefined : credit.kind === 'given';
   return [
     rollup('calls'),
-    rollup('latency', String(latencyBucket(call.durationMs))),
+    ...durationRollups(call),
+    ...routeRollups(call, rollup),
     ...(outcome === 'failed' && !CALLER_FAULTS.has(call.reason ?? '') ? [rollup('upstream_errors')] : []),
     ...(charge === undefined ? [] : [rollup('paid'), money('revenue', charge)]),
     ...(pass?.uses === 1 ? [rollup('pass_uses')] : []),
@@ -80,13 +91,38 @@ export function rollupsOf(call: CallRecord): readonly Rollup[] {
   ];
 }
 
+/** What one call adds to a sum. */
+type RollupMaker = (kind: RollupKind, label: string, value?: bigint) => Rollup;
+
+function durationRollups({ projectId, at, durationMs, upstreamMs, gatewayMs }: CallRecord): readonly Rollup[] {
+  const durations = { latency: durationMs, upstream_ms: upstreamMs, gateway_ms: gatewayMs } as const;
+  const hour = hourOf(at);
+  return (Object.keys(durations) as (keyof typeof durations)[]).flatMap((kind) => {
+    const ms = durations[kind];
+    return ms === undefined ? [] : [{ projectId, kind, hour, label: String(latencyBucket(ms)), value: 1n }];
+  });
+}
+
+/** What is known of the whole project needs no sum for the calls that no route matched. */
+function routeRollups({ rule, charge }: CallRecord, rollup: RollupMaker): readonly Rollup[] {
+  if (rule === undefined) return [];
+  if (charge === undefined) return [rollup('route_calls', rule)];
+  const revenue = rollup('route_revenue', routeRevenueLabel(moneyOf(charge.mint), rule), summand(charge.amount));
+  return [rollup('route_calls', rule), rollup('route_paid', rule), revenue];
+}
+
+/** The label of what a route has earned of a token. */
+export function routeRevenueLabel(mint: string, rule: string): string {
+  return `${mint} ${rule}`;
+}
+
 function payerRollups(byHour: Rollup, at: number): readonly Rollup[] {
   return [byHour, { ...byHour, kind: 'payers_day', hour: dayOf(at) }];
 }
 
 /** What a refused call adds. */
 export function refusalRollups({ projectId, at, reason }: RefusedCall): readonly Rollup[] {
-  const common = { projectId, hour: hourOf(at), value: 1n };
+  const common = { projectId, hour: quarterOf(at), value: 1n };
   return [
     { ...common, kind: 'refused', label: '' },
     { ...common, kind: 'refusals', label: reason },
@@ -95,7 +131,7 @@ export function refusalRollups({ projectId, at, reason }: RefusedCall): readonly
 
 /** What a request adds that was told the price. */
 export function challengeRollups({ projectId, at }: UnforwardedCall): readonly Rollup[] {
-  return [{ projectId, hour: hourOf(at), value: 1n, kind: 'challenged', label: '' }];
+  return [{ projectId, hour: quarterOf(at), value: 1n, kind: 'challenged', label: '' }];
 }
 
 /** A text that only rollups of the same sum have. */

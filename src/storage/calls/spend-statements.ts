@@ -52,8 +52,11 @@ const hasRoom = (window: BudgetWindow) =>
 const usedIn = (window: BudgetWindow) =>
   `${spent(window, USED)} as ${window}_spent, ${heldBack(window, USED)} as ${window}_held`;
 
-const BY_OWNER = `owner = $1 and period = 'day' and project_id <> '' and start >= $2 and start < $3
-  and ($4 = '' or key_id = $4) and ($5 = '' or project_id = $5)`;
+/** A project is on one network for ever: what was spent on it was money of that network. */
+const BY_OWNER = `from tollhouse_spend s left join tollhouse_project p on p.id = s.project_id
+  where s.owner = $1 and s.period = 'day' and s.project_id <> '' and s.start >= $2 and s.start < $3
+  and ($4 = '' or s.key_id = $4) and ($5 = '' or s.project_id = $5) and ($6 = '' or p.network = $6)
+  and ($7 = '' or (case when p.network = 'solana' then 'live' when p.network <> '' then 'test' end) = $7)`;
 
 /** The statements over what keys spend, the same for every database. */
 export const SPEND = {
@@ -106,13 +109,13 @@ export const SPEND = {
   },
   byProject: {
     name: 'tollhouse_spend_by_project',
-    text: `select key_id, project_id, mint, sum(calls) as calls, ${halves('amount')} from tollhouse_spend
-      where ${BY_OWNER} group by key_id, project_id, mint order by key_id, project_id, mint`,
+    text: `select s.key_id, s.project_id, s.mint, p.network, sum(s.calls) as calls, ${halves('s.amount')} ${BY_OWNER}
+      group by s.key_id, s.project_id, s.mint, p.network order by s.key_id, s.project_id, s.mint`,
   },
   byDay: {
     name: 'tollhouse_spend_by_day',
-    text: `select start, mint, sum(calls) as calls, ${halves('amount')} from tollhouse_spend
-      where ${BY_OWNER} group by start, mint order by start, mint`,
+    text: `select s.start, s.mint, p.network, sum(s.calls) as calls, ${halves('s.amount')} ${BY_OWNER}
+      group by s.start, s.mint, p.network order by s.start, s.mint, p.network`,
   },
   /** Returns a row when it was not told before: of this limit, this share or a higher one. */
   tell: {

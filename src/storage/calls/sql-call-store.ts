@@ -1,4 +1,6 @@
+import { defined } from '../../lib/defined.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
+import { NETWORK_IDS } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { SPENDING_WINDOWS } from '../keys/service-keys.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
@@ -13,15 +15,14 @@ import type {
   CallStore,
   ReservationRequest,
   ReservationResult,
-  SpendingQuery,
-  SpendingSum,
 } from './call-store.js';
 import { callWriter } from './call-writer.js';
-import { emptyFigures, toFigures } from './figure-rows.js';
+import { emptyFigures, toFigures, toRouteFigures } from './figure-rows.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf, startsOf, windowStart } from './periods.js';
 import { createRefusalCounter } from './refusal-counter.js';
 import { challengeRollups, refusalRollups } from './rollups.js';
 import { SPEND } from './spend-statements.js';
+import type { SpendingQuery, SpendingSum } from './spending-sums.js';
 
 /**
  * A book of calls on SQLite or Postgres. The database is not closed with it.
@@ -40,6 +41,7 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
 
   return {
     finish: callWriter(database, now),
+    keepsFor: ({ rows }) => rows?.database === database,
     prune,
     reserve: (request) => reserve(database, request),
     giveBack: async (id) => void (await database.query(SPEND.giveBack, id)),
@@ -48,13 +50,14 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
     flush: refusals.flush,
     close: refusals.close,
     calls: async (query) => (await database.query(...listStep(query))).map(toCall),
-    async series(projectId, { from, to }, step) {
-      const stepMs = step === 'hour' ? HOUR_MS : DAY_MS;
+    async series(projectId, { from, to }, stepMs) {
       const values = [projectId, from, to, stepMs] as const;
-      const rows = [database.query(CALLS.sums, ...values), database.query(CALLS.payersByStep, ...values)] as const;
+      const byStep = stepMs === DAY_MS && from === dayOf(from) ? CALLS.payersByDay : CALLS.payersByStep;
+      const rows = [database.query(CALLS.sums, ...values), database.query(byStep, ...values)] as const;
       const [sums, payers] = await Promise.all(rows);
       return toFigures(sums, payers, from, stepMs);
     },
+    routes: async (projectId, { from, to }) => toRouteFigures(await database.query(CALLS.routes, projectId, from, to)),
     async totals(projectId, { from, to }) {
       const sums = await database.query(CALLS.sums, projectId, from, to, to - from);
       return toFigures(sums, [], from, to - from)[0] ?? emptyFigures(from);
@@ -135,10 +138,11 @@ function wholeDays(from: number, to: number): readonly [number, number] {
   return first < last ? [first, last] : [to, to];
 }
 
-function filterOf({ owner, from, to, keyId = '', projectId = '' }: SpendingQuery) {
-  return [owner, dayOf(from), to, keyId, projectId] as const;
+function filterOf({ owner, from, to, keyId = '', projectId = '', network, mode }: SpendingQuery) {
+  return [owner, dayOf(from), to, keyId, projectId, network ?? '', mode ?? ''] as const;
 }
 
 function toSum(row: Row): SpendingSum {
-  return { mint: String(row.mint), amount: exactSum(row), calls: Number(row.calls) };
+  const network = NETWORK_IDS.find((it) => it === row.network);
+  return { mint: String(row.mint), amount: exactSum(row), calls: Number(row.calls), ...defined({ network }) };
 }

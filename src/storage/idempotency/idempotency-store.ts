@@ -1,3 +1,5 @@
+import type { SqlDatabase } from '../sql/sql-database.js';
+
 /** What is known under an id, for a request with a certain fingerprint. */
 export type KnownResponse =
   /** The same request was answered: this is what was kept of it. */
@@ -49,6 +51,23 @@ export interface IdempotencyStore {
   release(id: string, lease: string): Promise<boolean>;
   /** Ends a run without a response, as if it had not begun. False when the run is over already, or somebody else's. */
   abandon(id: string, lease: string): Promise<boolean>;
+  /** Where responses are rows of a database, so that what is {@link put} can be written with other things. Default: they are not. */
+  readonly rows?: AnswerRows;
+}
+
+/** A response that no run was begun for, by the id under which it can be had. */
+export interface NamedAnswer {
+  readonly id: string;
+  readonly answer: Uint8Array;
+  /** As of a run. */
+  readonly owner?: string | undefined;
+}
+
+/** The database of a store, for those who keep a response in a transaction of their own. */
+export interface AnswerRows {
+  readonly database: SqlDatabase;
+  /** Asked for each response that is kept so: until when it is, in milliseconds since the epoch. */
+  keptUntil(): number;
 }
 
 /** Bounds of what a store of responses keeps. */

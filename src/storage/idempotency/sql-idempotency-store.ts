@@ -1,4 +1,5 @@
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import { answerRow, answerStep } from './answer-rows.js';
 import {
   ANYBODY,
   ENTRY_BYTES,
@@ -38,14 +39,6 @@ const ANSWERS = {
         where tollhouse_answer.expires_at <= $7 or (tollhouse_answer.answer is null
           and tollhouse_answer.lease_ends <= $7 and tollhouse_answer.fingerprint = excluded.fingerprint)
       returning id`,
-  },
-  put: {
-    name: 'tollhouse_answer_put',
-    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, owner, answer)
-      values ($1, $2, '', 0, $3, $4, $5, $6)
-      on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
-        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size,
-        owner = excluded.owner, answer = excluded.answer`,
   },
   find: {
     name: 'tollhouse_answer_find',
@@ -104,6 +97,7 @@ export function createSqlIdempotencyStore(
 ): PrunableIdempotencyStore {
   const { retentionMs = RESPONSE_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
 
+  const prune = createPrune(database, maxBytes, now);
   let puts = 0;
 
   /** A run that has crashed counts as running here: only {@link IdempotencyStore.begin} takes it over. */
@@ -128,36 +122,24 @@ export function createSqlIdempotencyStore(
     return (await read(id, fingerprint))?.known ?? begin(run);
   }
 
-  async function prune(limit: number): Promise<number> {
-    const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
-    return expired.length + (await makeFree(limit));
-  }
-
-  async function makeFree(limit: number): Promise<number> {
-    const largest = await database.query(ANSWERS.findLargest, maxBytes, limit);
-    let [gone, needed] = [0, Number(largest[0]?.needed ?? 0)];
-    for (const { owner, excess } of largest) {
-      if (needed <= 0 || gone >= limit) break;
-      const bytes = Math.ceil(Math.min(Number(excess), needed));
-      const rows = await database.query(ANSWERS.pruneOwner, String(owner), bytes, limit - gone);
-      gone += rows.length;
-      needed -= rows.reduce((sum, { size }) => sum + Number(size), 0);
-    }
-    return gone;
-  }
-
   /** Whoever keeps without end must also forget, where nobody else sees to it. */
   function tidy(): void {
     puts += 1;
     if (puts % PUTS_PER_PRUNE === 0) prune(PUTS_PER_PRUNE * 2).catch(() => {});
   }
 
+  function keptUntil(): number {
+    tidy();
+    return now() + retentionMs;
+  }
+
   return {
     find,
     begin,
     prune,
-    async put(id, answer, owner = ANYBODY) {
-      await database.query(ANSWERS.put, id, NO_RUN, now() + retentionMs, answer.length + ENTRY_BYTES, owner, answer);
+    rows: { database, keptUntil },
+    async put(id, answer, owner) {
+      await database.query(...answerStep(answerRow({ id, answer, owner }, now() + retentionMs)));
       tidy();
       return true;
     },
@@ -171,6 +153,27 @@ export function createSqlIdempotencyStore(
     },
     release: async (id, lease) => (await database.query(ANSWERS.release, id, lease)).length > 0,
     abandon: async (id, lease) => (await database.query(ANSWERS.abandon, id, lease)).length > 0,
+  };
+}
+
+/** Forgets what is over, and what is too much. */
+function createPrune(database: SqlDatabase, maxBytes: number, now: () => number): PrunableIdempotencyStore['prune'] {
+  async function makeFree(limit: number): Promise<number> {
+    const largest = await database.query(ANSWERS.findLargest, maxBytes, limit);
+    let [gone, needed] = [0, Number(largest[0]?.needed ?? 0)];
+    for (const { owner, excess } of largest) {
+      if (needed <= 0 || gone >= limit) break;
+      const bytes = Math.ceil(Math.min(Number(excess), needed));
+      const rows = await database.query(ANSWERS.pruneOwner, String(owner), bytes, limit - gone);
+      gone += rows.length;
+      needed -= rows.reduce((sum, { size }) => sum + Number(size), 0);
+    }
+    return gone;
+  }
+
+  return async (limit) => {
+    const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
+    return expired.length + (await makeFree(limit));
   };
 }
 

@@ -86,7 +86,7 @@ const MAX_PAYER_DAYS = 5_000;
 const PAYERS = `(select count(*) from (
     select distinct label from (
       select label from tollhouse_rollup
-      where project_id = project.id and kind = 'payers_day' and hour >= $${8 + MAX_WORDS} and label <> project.owner
+      where project_id = project.id and kind = 'payers_day' and hour >= $${9 + MAX_WORDS} and label <> project.owner
       order by hour, label limit ${MAX_PAYER_DAYS}) as payer_day) as payer)`;
 
 /** In Postgres the default, in SQLite there is none. */
@@ -107,7 +107,7 @@ export function marketStart(sort: MarketSort): number | string {
 /**
  * The lists of the marketplace. `$1` is a pattern for the tags, `$2` a token or empty, `$3` the highest price key, `$4` how
  * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words
- * and that of the network; for calls the day at last.
+ * and that of the network, and the lowest price key; for calls the day at last.
  */
 export const MARKET: Readonly<Record<MarketSort, Statement>> = {
   calls: marketStatement('calls'),
@@ -124,6 +124,8 @@ function marketStatement(sort: MarketSort): Statement {
       select ${COLUMNS}, ${rank} as rank from tollhouse_project as project
       where project.state = 'active' and project.visibility = 'listed' and project.tags like $1 ${ESCAPE}
         and $2 in ('', project.symbol, project.mint) and project.price_key <= $3 and project.network like $${7 + MAX_WORDS}
+        and project.price_key >= $${8 + MAX_WORDS} and not exists (
+          select 1 from tollhouse_upstream_health where project_id = project.id and down_since is not null)
         and ${notSuspended('project.id', 'project.owner')}${words}) as offered
       where (rank, id) ${way === 'desc' ? '<' : '>'} ($5, $6)
       order by rank ${way}, id ${way} limit $4`,

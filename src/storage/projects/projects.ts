@@ -148,7 +148,8 @@ export interface MarketQuery {
   readonly tag?: string;
   /** Symbol in capitals, or mint. */
   readonly token?: string;
-  /** In the token's own unit, as {@link priceKey} writes it. */
+  /** Least and most of the lowest price of a project, in the token's own unit, as {@link priceKey} writes it. */
+  readonly minPrice?: string;
   readonly maxPrice?: string;
   /** Default: what is sold for money and what is sold for test money. */
   readonly mode?: MoneyMode;
@@ -223,6 +224,6 @@ export interface ProjectStore {
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
   /** Everybody's projects that are not deleted, newest first; for operators. */
   listAll(limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
-  /** Active, listed projects, none that is suspended by itself or with its owner. */
+  /** Active, listed projects, none that is suspended by itself or with its owner, or whose upstream is down. */
   market(query: MarketQuery): Promise<readonly MarketEntry[]>;
 }

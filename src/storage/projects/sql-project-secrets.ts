@@ -1,3 +1,4 @@
+import { SECRETS_KEYS_TEXT, secretsKeysIn } from '../sql/secrets-keys.js';
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import type { ProjectSecretsStore } from './project-secrets.js';
@@ -5,7 +6,7 @@ import type { ProjectSecretsStore } from './project-secrets.js';
 const SECRETS = {
   secretsKeys: {
     name: 'tollhouse_project_secrets_keys',
-    text: `select distinct secrets_keys from tollhouse_project where secrets_keys is not null and state <> 'deleted'`,
+    text: SECRETS_KEYS_TEXT,
   },
   sealedOtherwise: {
     name: 'tollhouse_project_sealed_otherwise',
@@ -23,8 +24,7 @@ const SECRETS = {
 export function createSqlProjectSecrets(database: SqlDatabase): ProjectSecretsStore {
   return {
     async secretsKeys() {
-      const rows = await database.query(SECRETS.secretsKeys);
-      return [...new Set(rows.flatMap((row) => String(row.secrets_keys).split(' ')))];
+      return secretsKeysIn(await database.query(SECRETS.secretsKeys));
     },
     async sealedOtherwise(keyId, limit) {
       return (await database.query(SECRETS.sealedOtherwise, keyId, limit)).map(toProject);

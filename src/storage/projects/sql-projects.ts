@@ -91,11 +91,32 @@ function documentToSql(openapi: ProjectOpenApi): string | null {
   return openapi === undefined ? null : JSON.stringify(openapi);
 }
 
-function marketValues({ words, tag, token, maxPrice, mode, sort, since, after, limit }: MarketQuery): SqlInput[] {
+function marketValues({
+  words,
+  tag,
+  token,
+  minPrice,
+  maxPrice,
+  mode,
+  sort,
+  since,
+  after,
+  limit,
+}: MarketQuery): SqlInput[] {
   const { rank, id } = after ?? { rank: marketStart(sort), id: '' };
   const patterns = Array.from({ length: MAX_WORDS }, (_, at) => patternOf(words[at]));
   const tags = patternOf(tag === undefined ? undefined : JSON.stringify(tag));
-  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns, networkPattern(mode)];
+  const values = [
+    tags,
+    token ?? '',
+    maxPrice ?? NO_PRICE_LIMIT,
+    limit,
+    rank,
+    id,
+    ...patterns,
+    networkPattern(mode),
+    minPrice ?? '',
+  ];
   return sort === 'calls' ? [...values, since] : values;
 }
 

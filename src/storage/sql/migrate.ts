@@ -16,9 +16,10 @@ export interface SchemaSteps {
   readonly pending: readonly string[];
 }
 
-/** How far a schema is, and the room that its database takes. */
+/** How far a schema is, the room that its database takes, and ids of the keys that secrets in it are encrypted with. */
 export interface SchemaState extends SchemaSteps {
   readonly bytes: number;
+  readonly secretsKeys: readonly string[];
 }
 
 /** Answers a row where the book of steps is there. */

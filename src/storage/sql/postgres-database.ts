@@ -3,6 +3,7 @@ import { badOption, TollhouseError } from '../../errors/errors.js';
 import { codeOf, lineOf, loadDriver } from './load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import { postgresPresence } from './presence/postgres-presence.js';
+import { readSecretsKeys } from './secrets-keys.js';
 import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
 
 /** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
@@ -53,7 +54,9 @@ export async function readPostgresSchema(url: string): Promise<SchemaState> {
     const { rows } = await client.query<{ bytes: string }>(
       'select pg_database_size(current_database())::text as bytes',
     );
-    return { ...(await readSteps(schemaConnection(client))), bytes: Number(rows[0]?.bytes) };
+    const schema = schemaConnection(client);
+    const steps = await readSteps(schema);
+    return { ...steps, bytes: Number(rows[0]?.bytes), secretsKeys: await readSecretsKeys(schema, steps) };
   });
 }
 

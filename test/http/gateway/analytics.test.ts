@@ -123,11 +123,77 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     ['from=1969-01-01T00:00:00Z', '/from', '1970'],
     ['interval=minute', '/interval', 'hour or day'],
     ['format=xml', '/format', 'json or csv'],
+    ['tz=Mars/Olympus', '/tz', 'such as Europe/Berlin'],
+    ['tz=', '/tz', 'such as Europe/Berlin'],
+    ['tz=%2B05:30', '/tz', 'such as Europe/Berlin'],
+    [`tz=${'x'.repeat(5_000)}`, '/tz', 'such as Europe/Berlin'],
+    ['by=wallet', '/by', 'must be route'],
     ['form=csv', '/form', 'is no field of this request; did you mean'],
   ])('?%s is refused, saying what to change', async (query, pointer, detail) => {
     const { status, body } = await fixture.ask(`${BASE}/analytics?${query}`, headers);
     expect([status, body.code]).toEqual([422, 'validation_failed']);
     expect(body.errors[0]).toMatchObject({ pointer, detail: expect.stringContaining(detail) });
+  });
+
+  test('tells days as the clocks of a zone have them, the one with 23 hours among them', async () => {
+    const range = 'from=2026-03-28T12:00:00Z&to=2026-03-30T12:00:00Z&tz=Europe/Berlin';
+    await paid(1n, Date.UTC(2026, 2, 28, 22, 59));
+    for (const hour of [0, 21]) await paid(10n, Date.UTC(2026, 2, 29, hour, 59));
+    await paid(100n, Date.UTC(2026, 2, 29, 22, 0));
+    const { body } = await fixture.ask(`${BASE}/analytics?${range}`, headers);
+    expect(body).toMatchObject({
+      tz: 'Europe/Berlin',
+      from: '2026-03-27T23:00:00.000Z',
+      to: '2026-03-30T22:00:00.000Z',
+    });
+    expect(body.series).toMatchObject([
+      { t: '2026-03-27T23:00:00.000Z', local: '2026-03-28T00:00:00+01:00', calls: 1 },
+      { t: '2026-03-28T23:00:00.000Z', local: '2026-03-29T00:00:00+01:00', calls: 2, payers: 1 },
+      { t: '2026-03-29T22:00:00.000Z', local: '2026-03-30T00:00:00+02:00', calls: 1 },
+    ]);
+    expect(body.totals).toMatchObject({ calls: 4, payers: 1, revenue_atomic: { USDC: '121' } });
+  });
+
+  test('tells a thousand days by the clocks of a zone', async () => {
+    const to = Date.UTC(2026, 0, 1);
+    const range = `from=${text(to - 999 * DAY_MS)}&to=${text(to)}&tz=Australia/Lord_Howe`;
+    const { body } = await fixture.ask(`${BASE}/analytics?${range}`, headers);
+    expect(body.series).toHaveLength(1_000);
+  });
+
+  test('tells how long the upstream took apart from us', async () => {
+    for (let at = 1; at <= 100; at += 1) {
+      await fixture.book.finish(newCall({ at: NOON, durationMs: 5_000, upstreamMs: at * 10, gatewayMs: at }));
+    }
+    await fixture.book.finish(failedCall({ at: NOON }));
+    const { body } = await fixture.ask(`${BASE}/analytics`, headers);
+    const near = (told: number, ms: number) => expect(Math.abs(told / ms - 1)).toBeLessThan(0.06);
+    near(body.totals.upstream_p50_ms, 500);
+    near(body.totals.upstream_p95_ms, 950);
+    near(body.totals.gateway_p50_ms, 50);
+    near(body.totals.gateway_p95_ms, 95);
+    expect(body.series.at(-1)).toMatchObject({ gateway_p50_ms: body.totals.gateway_p50_ms });
+    expect(body.series[0]).toMatchObject({ upstream_p50_ms: null, gateway_p95_ms: null });
+  });
+
+  test('tells the totals by route, the hundred busiest by name, as JSON and as a table', async () => {
+    for (let at = 0; at < 102; at += 1) {
+      await fixture.book.finish(newCall({ at: NOON, rule: `GET /r${String(at).padStart(3, '0')}` }));
+    }
+    await fixture.book.finish(newCall({ at: NOON, rule: 'GET /r050' }));
+    await paid(5n);
+    const { body } = await fixture.ask(`${BASE}/analytics?by=route`, headers);
+    const money = (atomic: string) => ({ revenue_atomic: { USDC: atomic } });
+    expect(body.routes).toHaveLength(102);
+    expect(body.routes[0]).toMatchObject({ kind: 'route', route: 'GET /r050', calls: 2, paid: 2, ...money('20000') });
+    expect(body.routes.slice(-2)).toMatchObject([
+      { kind: 'others', route: null, calls: 2, ...money('20000') },
+      { kind: 'none', route: null, calls: 1, paid: 1, ...money('5') },
+    ]);
+    const { text: table, headers: sent } = await fixture.ask(`${BASE}/analytics?by=route&format=csv`, headers);
+    expect(sent.get('content-disposition')).toContain('routes.csv');
+    expect(table.split('\r\n').slice(0, 2)).toEqual(['kind,route,calls,paid,revenue_USDC', 'route,GET /r050,2,2,0.02']);
+    expect((await fixture.ask(`${BASE}/analytics`, headers)).body).not.toHaveProperty('routes');
   });
 
   test('a thousand steps are told, and one more is not', async () => {
@@ -190,6 +256,29 @@ describe('GET /api/v1/projects/:project_id/calls', () => {
         },
       ],
     });
+  });
+
+  test('pages neither lose nor repeat a call of the same moment while new ones come, and keep to the filters', async () => {
+    const ids: string[] = [];
+    for (let at = 0; at < 7; at += 1) {
+      const call = newCall({ at: NOON, route: '=GET /formula', payer: alice.address });
+      ids.unshift(call.id);
+      await fixture.book.finish(call);
+    }
+    await fixture.book.finish(failedCall({ at: NOON, route: '=GET /formula' }));
+    await fixture.book.finish(newCall({ at: NOON - DAY_MS, route: '=GET /formula' }));
+    const filters = `route=${encodeURIComponent('=GET /formula')}&key=key_one&status=succeeded&from=${text(NOON)}`;
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await fixture.ask(`${BASE}/calls?limit=2&${filters}${cursor}`, headers);
+      seen.push(...body.data.map(({ id }: { readonly id: string }) => id));
+      await fixture.book.finish(newCall({ at: NOON, route: '=GET /formula', payer: alice.address }));
+      if (!body.has_more) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(seen).toEqual(ids);
+    const { text: table } = await fixture.ask(`${BASE}/calls?format=csv&${filters}`, headers);
+    expect(table).toContain(",'=GET /formula,");
   });
 
   test.each([

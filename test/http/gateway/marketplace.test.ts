@@ -87,7 +87,11 @@ describe('a project', () => {
       description: 'Of any town',
       tags: ['weather'],
       owner: alice.address,
+      status: 'active',
       pricing: expect.objectContaining({ amount: '0.01', amount_atomic: '10000', token: 'USDC' }),
+      price_range: { from: '0.01', to: '0.01' },
+      has_free_routes: false,
+      free_calls: null,
       calls: 8,
       success_rate: 0.75,
       p95_ms: 120,
@@ -95,6 +99,7 @@ describe('a project', () => {
         method: 'POST',
         url: `${url}/forecast?days=2`,
         body: example.body,
+        pricing: expect.objectContaining({ amount: '0.01' }),
         curl: expect.stringContaining(`curl -X POST '${url}/forecast?days=2'`),
       },
       created_at: expect.any(String),
@@ -102,7 +107,8 @@ describe('a project', () => {
     };
     expect(await pageOf()).toEqual({ object: 'list', data: [shown], has_more: false, next_cursor: null });
     const { status, body } = await one('weather');
-    expect([status, body]).toEqual([200, { ...shown, openapi }]);
+    const ownDocument = expect.objectContaining({ ...openapi, servers: [{ url }] });
+    expect([status, body]).toEqual([200, { ...shown, routes: [], openapi: ownDocument }]);
     for (const hidden of ['weather.example', 'gws_', 'split']) {
       expect(JSON.stringify([await pageOf(), body])).not.toContain(hidden);
     }
@@ -130,6 +136,87 @@ describe('a project', () => {
       ...['-H', 'X-Service-Secret: <API_SECRET>', '-H', 'X-Service-Payment: <PAYMENT_SIGNATURE>'],
       ...['-H', 'Content-Type: application/json', '--data-raw', JSON.stringify({ town })],
     ]);
+  });
+
+  describe('with routes', () => {
+    const ROUTES = [
+      { method: 'GET', path: '/health', free: true },
+      { path: '/admin/**', deny: 403 },
+      { path: '/admin/free', free: true },
+      { method: 'GET', path: '/days/*', price: { amount: '0.05' } },
+      {
+        method: 'POST',
+        path: '/Bulk',
+        price: { amount: '0.5', offers: [{ amount: '2', token: 'USDC', pass: { uses: 9 } }] },
+      },
+    ];
+    const MORE = { routes: ROUTES, free_calls: { count: 3, window: 'day' } };
+
+    test('says what each costs, in its order, and nothing of what is not for sale', async () => {
+      await offer('weather', MORE);
+      const { body } = await one('weather');
+      expect(body).toMatchObject({
+        price_range: { from: '0.01', to: '0.5' },
+        has_free_routes: true,
+        free_calls: MORE.free_calls,
+        routes: [
+          { method: 'GET', path: '/health', free: true, price: null },
+          { method: 'GET', path: '/days/*', free: false, price: { amount: '0.05', token: 'USDC' } },
+          { method: 'POST', path: '/Bulk', price: { amount: '0.5', offers: [{ amount: '2', buys: '9 requests' }] } },
+        ],
+        example: { method: 'POST', url: `${fixture.url}/v1/weather/Bulk`, body: {}, pricing: { amount: '0.5' } },
+      });
+      expect((await pageOf()).data).toMatchObject([
+        { price_range: { from: '0.01', to: '0.5' }, has_free_routes: true },
+      ]);
+      expect(JSON.stringify([body, await pageOf()])).not.toMatch(/admin|403/);
+    });
+
+    test('has them in its own document, in the place of what stood there', async () => {
+      const operation = { security: [{ upstreamKey: [] }], servers: [{ url: 'https://weather.example' }] };
+      const openapi = {
+        openapi: '3.1.0',
+        info: { title: 'W', version: '1' },
+        servers: [{ url: 'https://weather.example/hidden' }],
+        security: [{ upstreamKey: [] }],
+        components: { schemas: { Town: {} }, securitySchemes: { upstreamKey: { type: 'http', scheme: 'bearer' } } },
+        paths: {
+          '/health': { get: operation, servers: [{ url: 'https://weather.example' }] },
+          '/admin/{id}': { summary: 'all of it', delete: operation },
+          '/days/{town}': { get: { ...operation, 'x-payment-info': { amount: '0' } }, post: { summary: 'own price' } },
+          '/wrong': 'no object',
+          __proto__: { get: {} },
+        },
+      };
+      await offer('weather', { ...MORE, openapi });
+      const { openapi: shown } = (await one('weather')).body;
+      const price = (amount: string) => ({ price: { mode: 'fixed', amount, token: 'USDC', currency: 'USD' } });
+      expect(shown).toEqual({
+        ...{ openapi: '3.1.0', info: openapi.info, servers: [{ url: `${fixture.url}/v1/weather` }] },
+        security: [{ serviceKey: [], serviceSecret: [] }],
+        components: {
+          schemas: { Town: {} },
+          securitySchemes: { serviceKey: expect.anything(), serviceSecret: expect.anything() },
+        },
+        paths: {
+          '/health': { get: { 'x-payment-info': { price: { mode: 'free' } } } },
+          '/days/{town}': {
+            get: { 'x-payment-info': price('0.05') },
+            post: { summary: 'own price', 'x-payment-info': price('0.01') },
+          },
+        },
+      });
+    });
+  });
+
+  test('one whose upstream is down is in no list, and says so by its name', async () => {
+    const id = await offer('weather', { upstream: { url: 'https://weather.example', health: { path: '/up' } } });
+    expect(slugsOf(await pageOf())).toEqual(['weather']);
+    const text = 'update tollhouse_upstream_health set down_since = 1 where project_id = $1';
+    await fixture.database.query({ name: 'test_down', text }, id);
+    fixture.keys.fixture.advance(6_000);
+    expect(slugsOf(await pageOf())).toEqual([]);
+    expect((await one('weather')).body).toMatchObject({ slug: 'weather', status: 'down' });
   });
 
   test('private, paused and deleted projects are not there, in the list and by name', async () => {
@@ -176,6 +263,10 @@ describe('a search', () => {
     ['token=DOGE', []],
     ['max_price=0.01&token=USDC', ['rain-radar']],
     ['max_price=0.009999', ['map']],
+    ['min_price=0.01&max_price=0.1', ['rain-radar']],
+    ['min_price=0.010001', ['news']],
+    ['min_price=1&max_price=0.1', []],
+    ['min_price=&max_price=&token=', ['map', 'news', 'rain-radar']],
     ['max_price=99999999999999999999.5', ['map', 'news', 'rain-radar']],
     ['tag=map&token=SOL&q=maps', ['map']],
     ['q=', ['map', 'news', 'rain-radar']],
@@ -188,6 +279,7 @@ describe('a search', () => {
     'limit=0',
     'limit=101',
     'max_price=-1',
+    'min_price=a',
     'max_price=1e3',
     'max_price=x',
     'token=%00',
@@ -301,7 +393,7 @@ describe('discovery', () => {
           service: () => serviceInfo([]),
           listed: projectListings({
             projects: fixture.projects,
-            termsOf: ({ price, split }) => [
+            termsOf: ({ split }, { project: { price } }) => [
               {
                 scheme: 'exact',
                 network: price.network,
@@ -356,5 +448,39 @@ describe('discovery', () => {
     expect(await get('/.well-known/x402')).toMatchObject({
       resources: [`${address}/pay/v1/weather`, `${address}/pay/v1/unnamed`],
     });
+
+    await offer('routed', {
+      routes: [
+        { path: '/', deny: true },
+        { method: 'GET', path: '/up', free: true },
+        { method: 'GET', path: '/days/*', price: { amount: '0.05' } },
+        { path: '/days/**', price: { amount: '0.06' } },
+      ],
+    });
+    await offer('rooted', {
+      routes: [
+        { method: 'GET', path: '/up', free: true },
+        { path: '/dear', price: { amount: '7' } },
+      ],
+    });
+    const routed = (await get('/discovery/search?query=routed')) as { resources: Record<string, unknown>[] };
+    const input = { type: 'http', method: 'GET', queryParams: {} };
+    expect(routed.resources).toEqual([
+      expect.objectContaining({
+        resource: `${address}/pay/v1/routed/days/:var1`,
+        description: 'routed (GET /days/*)',
+        accepts: [expect.objectContaining({ amount: '50000' })],
+        extensions: { bazaar: expect.objectContaining({ info: { input } }) },
+      }),
+      expect.objectContaining({
+        resource: `${address}/pay/v1/routed/days`,
+        accepts: [expect.objectContaining({ amount: '60000' })],
+      }),
+    ]);
+    const rooted = (await get('/discovery/search?query=rooted')) as { resources: Record<string, unknown>[] };
+    expect(rooted.resources.map(({ resource, description }) => [resource, description])).toEqual([
+      [`${address}/pay/v1/rooted`, 'rooted (free with a service key: GET /up)'],
+      [`${address}/pay/v1/rooted/dear`, 'rooted (/dear)'],
+    ]);
   });
 });

@@ -1,12 +1,8 @@
-import express from 'express';
-import { TollhouseError } from '../../../src/errors/errors.js';
-import { createApiCaller } from '../../../src/http/framework/api-caller.js';
-import { createRoutes } from '../../../src/http/framework/routes.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
 import { PAYOUTS_OPERATIONS } from '../../../src/http/payouts/operations.js';
-import { createSqlAuditLog } from '../../../src/storage/audit/sql-audit-log.js';
-import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
+import { type KeysFixture, keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import { openPayoutFixture, type PayoutFixture, type PayoutInstance } from '../../helpers/fixtures/payout-fixture.js';
+import { leavePayout, servePayouts } from '../../helpers/fixtures/payout-service.js';
 import { createConformance, type OpenApi } from '../../helpers/http/documented.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
@@ -36,26 +32,13 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 beforeEach(async () => {
-  keys = await openKeysFixture(folder.newPath('db'), { projectOwner: async (id) => OWNERS[id] });
-  instance = fixture.instance(keys.database);
-  const callerFor = createApiCaller({ identity: keys.fixture.identity, keys: keys.keys });
-  const ownedProject = async (id: string, wallet: string): Promise<void> => {
-    if (OWNERS[id] !== wallet) throw new TollhouseError('project_not_found', 'You have no project with this id.');
-  };
-  const { payouts } = instance;
-  const { facilitator } = fixture;
-  const note = createSqlAuditLog(keys.database).append;
-  const { router } = createRoutes(
-    PAYOUTS_OPERATIONS,
-    { payouts, ownedProject, facilitator, note, now: Date.now },
-    callerFor,
-  );
-  url = await keys.serve(express, (app) => app.use(router));
+  ({ keys, instance, url } = await servePayouts(fixture, folder.newPath('db'), OWNERS));
   asAlice = await keys.token(alice);
   anna = await fixture.newRecipient();
   poor = (await fixture.sandbox.createWallet()).publicKey.toBase58();
 });
 afterEach(async () => {
+  fixture.sandbox.faults.clear();
   await instance.payouts.close();
   await keys.close();
 });
@@ -154,6 +137,8 @@ test('nobody but the owner, and keys with the scope for this project, see or mov
     ['GET', ''],
     ['GET', '/owed'],
     ['POST', ''],
+    ['GET', '/pyo_none'],
+    ['POST', '/pyo_none/resolve'],
   ] as const) {
     expect(codeOf(await ask(method, path, asBob))).toEqual([404, 'project_not_found']);
     expect(codeOf(await ask(method, path, {}))).toEqual([401, 'unauthenticated']);
@@ -196,4 +181,67 @@ test('nothing is planned while the chain cannot be asked', async () => {
   fault.remove();
 
   expect((await ask('POST')).status).toBe(202);
+});
+
+describe('a payout of which nobody can say whether it has landed', () => {
+  const one = async () => (await instance.payouts.list('prj_shop', 1))[0]!;
+
+  test('is in a state of its own, stays in it while the chain cannot tell, and is resolved by what it says', async () => {
+    await earn(1_500_000n);
+    const id = await leavePayout(fixture, keys.database, { sent: 'landed', to: anna });
+    fixture.sandbox.faults.add({ kind: 'silent' });
+    fixture.sandbox.faults.add({ kind: 'forget' });
+    await instance.payouts.run();
+    const seen = { id, state: 'unknown', reason: 'outcome_unknown', signature: expect.any(String) };
+    expect((await ask('GET')).body['data']).toMatchObject([seen]);
+    expect((await ask('GET', `/${id}`)).body).toMatchObject(seen);
+    for (let again = 0; again < 2; again += 1) {
+      expect(await ask('POST', `/${id}/resolve`)).toMatchObject({
+        status: 200,
+        body: { resolution: 'open', payout: seen },
+      });
+    }
+    fixture.sandbox.faults.add({ kind: 'error' });
+    expect((await ask('POST', `/${id}/resolve`)).body).toMatchObject({ resolution: 'open', payout: seen });
+    expect((await ask('POST')).body).toEqual({ payouts: [], owed: [] });
+    fixture.sandbox.faults.clear();
+
+    const asked = await Promise.all([ask('POST', `/${id}/resolve`), ask('POST', `/${id}/resolve`)]);
+    expect(asked.map(({ body }) => body['resolution'])).toEqual(expect.arrayContaining(['resolved']));
+    expect((await ask('POST', `/${id}/resolve`)).body).toMatchObject({
+      resolution: 'resolved',
+      payout: { state: 'paid', reason: null },
+    });
+    await instance.payouts.run();
+    expect(fixture.held(anna)).toBe(1_500_000n);
+  });
+
+  test('is failed and owed again where a node proves that it never landed, and then paid once', async () => {
+    await earn(2_000_000n);
+    const id = await leavePayout(fixture, keys.database, { sent: 'unsent', to: anna });
+    expect((await ask('POST', `/${id}/resolve`)).body).toMatchObject({
+      resolution: 'resolved',
+      payout: { state: 'failed' },
+    });
+    expect((await ask('GET', '/owed')).body['data']).toMatchObject([{ recipient: anna, amount: '2' }]);
+    expect((await ask('POST')).status).toBe(202);
+    await instance.payouts.close();
+    expect(fixture.held(anna)).toBe(2_000_000n);
+  });
+
+  test('is resolved by nobody but its owner, of the project that it is of, with a key that may pay out', async () => {
+    await earn(3n);
+    const id = await leavePayout(fixture, keys.database, { sent: 'landed', to: anna });
+    const reader = keyHeaders(await keys.make(alice.address, { mode: 'test', scopes: ['payouts:read'] }));
+    for (const [proof, project, told] of [
+      [await keys.token(bob), 'prj_shop', [404, 'project_not_found']],
+      [asAlice, 'prj_other', [404, 'not_found']],
+      [reader, 'prj_shop', [403, 'insufficient_scope']],
+    ] as const) {
+      expect(codeOf(await ask('POST', `/${id}/resolve`, proof, project))).toEqual(told);
+    }
+    expect((await ask('GET', `/${id}`, reader)).status).toBe(200);
+    expect(codeOf(await ask('GET', `/${id}`, asAlice, 'prj_other'))).toEqual([404, 'not_found']);
+    expect(await one()).toMatchObject({ state: 'broadcast' });
+  });
 });

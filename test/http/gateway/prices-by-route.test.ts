@@ -95,8 +95,8 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
       undefined,
       fixture.asOwner,
     );
-    const booked = (body['data'] as readonly { readonly amount: string | null }[]).map(({ amount }) => amount);
-    expect(booked).toEqual([null, null, null]);
+    const booked = body['data'] as readonly { readonly amount: string | null; readonly route: string }[];
+    expect(booked.map(({ amount, route }) => [amount, route])).toEqual(Array(3).fill([null, 'GET /health']));
   });
 
   test('are not told for what is not for sale, whatever is paid', async () => {
@@ -118,11 +118,16 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
     }
     const { body } = await fixture.client.ask(
       'GET',
-      `/api/v1/projects/${project.id}/analytics`,
+      `/api/v1/projects/${project.id}/analytics?by=route`,
       undefined,
       fixture.asOwner,
     );
     expect(body['totals']).toMatchObject({ calls: 3, paid: 3, revenue: { USDC: '0.53' } });
+    expect(body['routes']).toMatchObject([
+      { route: '* /reports/**', calls: 1, paid: 1, revenue: { USDC: '0.5' } },
+      { route: 'GET /cheap/*', calls: 1, paid: 1, revenue: { USDC: '0.01' } },
+      { kind: 'none', route: null, calls: 1, paid: 1, revenue: { USDC: '0.02' } },
+    ]);
   });
 
   describe('a payment of a cheap call buys no dear one', () => {

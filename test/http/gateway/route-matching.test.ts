@@ -19,6 +19,7 @@ const PROJECT = {
     { path: '/open/*', free: true as const },
     { method: 'GET', path: '/reports/**', price: priced(DEAR) },
     { path: '/a/*/dear', price: priced(DEAR) },
+    { method: 'POST', path: '/getWeather/*', price: priced(DEAR) },
   ],
 };
 
@@ -35,6 +36,8 @@ function costOf(method: string, rest: string): bigint | string {
 /** Parts of paths, honest ones and those by which servers are misled. */
 const part = fc.constantFrom(
   ...[
+    'getWeather',
+    'getweather',
     'reports',
     'Reports',
     'open',
@@ -96,6 +99,7 @@ describe('what an upstream serves for a path is never dearer than what the path 
       };
       app.get(/^\/reports(?:\/.*)?$/i, say('dear'));
       app.all('/a/:any/dear', say('dear'));
+      app.post('/getWeather/:town', say('dear'));
       app.use(say('cheap'));
       // What it cannot decode it serves to nobody.
       app.use((_error: unknown, _req: unknown, res: express.Response, _next: unknown) => {
@@ -150,6 +154,10 @@ test.each([
   ['GET', '/open/x?y', 0n],
   ['GET', '?x', CHEAP],
   ['GET', '/Reports', 'ambiguous_path'],
+  ['POST', '/getWeather/Berlin', DEAR],
+  ['POST', '/getweather/berlin', 'ambiguous_path'],
+  ['POST', '/GETWEATHER/berlin', 'ambiguous_path'],
+  ['GET', '/getweather/berlin', CHEAP],
   ['POST', '/Reports', CHEAP],
   ['GET', '/other/Letters/and%20spaces', CHEAP],
   ['GET', '/reports/Letters/and%2Fslashes', DEAR],

@@ -2,7 +2,9 @@ import { createSpending } from '../../../src/gateway/figures/spending.js';
 import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
 import { DAY_MS, dayOf, monthOf } from '../../../src/storage/calls/periods.js';
+import { createSqlProjects } from '../../../src/storage/projects/sql-projects.js';
 import { newCall } from '../../contracts/call-samples.js';
+import { newProject } from '../../contracts/project-samples.js';
 import { NOON } from '../../helpers/fixtures/identity-fixture.js';
 import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import { mintOf, openMoneyFixture, TWIN_MINT } from '../../helpers/fixtures/money-fixture.js';
@@ -38,6 +40,7 @@ describe('GET /api/v1/spending', () => {
     await spend(two.key.id, 7n, { charge: { mint: USDG, amount: 7n } });
     const { status, body } = await fixture.ask('/api/v1/spending', headers);
     const usdc = { token: 'USDC', mint: USDC };
+    const unknown = { network: null, mode: null };
 
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -46,10 +49,10 @@ describe('GET /api/v1/spending', () => {
       to: text(dayOf(NOON) + DAY_MS),
     });
     expect(body.totals).toHaveLength(2);
-    expect(body.totals).toContainEqual({ ...usdc, amount: '0.3', amount_atomic: '300000', calls: 2 });
+    expect(body.totals).toContainEqual({ ...usdc, ...unknown, amount: '0.3', amount_atomic: '300000', calls: 2 });
     expect(body.spending).toHaveLength(3);
     expect(body.spending).toContainEqual({
-      ...usdc,
+      ...{ ...usdc, ...unknown },
       ...{ key_id: one.key.id, project_id: 'prj_weather', amount: '0.25', amount_atomic: '250000', calls: 1 },
     });
     expect(body.series).toHaveLength(31);
@@ -79,7 +82,15 @@ describe('GET /api/v1/spending', () => {
     const { body } = await fixture.ask('/api/v1/spending', headers);
     expect(body.totals).toHaveLength(3);
     expect(body.totals).toContainEqual({
-      ...{ token: 'SOL', mint: SOL_MINT, amount: '4', amount_atomic: '4000000000', calls: 2 },
+      ...{
+        token: 'SOL',
+        mint: SOL_MINT,
+        network: null,
+        mode: null,
+        amount: '4',
+        amount_atomic: '4000000000',
+        calls: 2,
+      },
     });
     expect(Object.values(body.series.at(-1).spent).sort()).toEqual(['0.01', '4', '5']);
     expect(body.series.at(-1).spent.SOL).toBe('4');
@@ -133,10 +144,53 @@ describe('GET /api/v1/spending', () => {
     ]);
   });
 
-  test.each(['interval=hour', 'from=2000-01-01T00:00:00Z', 'key=', 'wallet=x'])('?%s is refused', async (query) => {
-    const { status, body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
-    expect([status, body.code]).toEqual([422, 'validation_failed']);
+  test('never adds up money of a test network and of mainnet, and tells the one or the other where it is asked for', async () => {
+    const { key } = await fixture.make(alice.address);
+    for (const [projectId, network] of [
+      ['prj_live', 'solana'],
+      ['prj_test', 'solana-devnet'],
+      ['prj_other', 'solana-testnet'],
+    ] as const) {
+      const project = newProject({ id: projectId, slug: projectId.replace('_', '-') });
+      const price = { ...project.price, network };
+      await createSqlProjects(fixture.database).create({ ...project, price }, undefined, []);
+    }
+    const SOL = (amount: bigint) => ({ charge: { mint: SOL_MINT, amount } });
+    await spend(key.id, 0n, { projectId: 'prj_live', ...SOL(3_000_000_000n) });
+    await spend(key.id, 0n, { projectId: 'prj_test', ...SOL(5_000_000_000n) });
+    await spend(key.id, 0n, { projectId: 'prj_test', ...SOL(6_000_000_000n) });
+    await spend(key.id, 0n, { projectId: 'prj_other', ...SOL(7_000_000_000n) });
+    const told = async (query: string) => {
+      const { body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
+      const totals = body.totals.map((it: Record<string, unknown>) => [it['network'], it['mode'], it['amount']]);
+      return [totals.sort(), body.series.at(-1).spent];
+    };
+    const [live, dev, other] = [
+      ['solana', 'live', '3'],
+      ['solana-devnet', 'test', '11'],
+      ['solana-testnet', 'test', '7'],
+    ];
+
+    expect(await told('')).toEqual([
+      [live, dev, other],
+      { SOL: '3', 'SOL (solana-devnet)': '11', 'SOL (solana-testnet)': '7' },
+    ]);
+    expect(await told('mode=live')).toEqual([[live], { SOL: '3' }]);
+    expect(await told('mode=test')).toEqual([
+      [dev, other],
+      { 'SOL (solana-devnet)': '11', 'SOL (solana-testnet)': '7' },
+    ]);
+    expect(await told('network=solana-devnet&interval=month')).toEqual([[dev], { SOL: '11' }]);
+    expect(await told('network=solana-devnet&mode=live')).toEqual([[], {}]);
   });
+
+  test.each(['interval=hour', 'from=2000-01-01T00:00:00Z', 'key=', 'wallet=x', 'mode=any', 'network=x'])(
+    '?%s is refused',
+    async (query) => {
+      const { status, body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
+      expect([status, body.code]).toEqual([422, 'validation_failed']);
+    },
+  );
 });
 
 test('what a key holds back and spends is what its owner is shown', async () => {

@@ -154,6 +154,90 @@ describe('a service on two networks', () => {
     expect((await client.call(slug, { headers: { ...headers, ...proofHeader(signature) } })).status).toBe(200);
   });
 
+  test('leads to the explorer of the network that has a transaction, or that is named, and names both on its page', async () => {
+    const leads = async (path: string) => {
+      const answer = await fetch(`${client.url}/explorer/tx/${path}`, { redirect: 'manual' });
+      return [answer.status, answer.headers.get('location')?.split('/tx/')[1]];
+    };
+    for (const network of NETWORKS) {
+      const signature = await payFor(network, network === 'solana' ? 'goods-live' : 'goods-test');
+      const cluster = network === 'solana' ? '' : '?cluster=devnet';
+      expect(await leads(signature)).toEqual([302, `${signature}${cluster}`]);
+      expect(await leads(`${signature}?network=solana-devnet`)).toEqual([302, `${signature}?cluster=devnet`]);
+      expect(await leads(`${signature}?network=solana`)).toEqual([302, signature]);
+      expect((await leads(`${signature}?network=solana-testnet`))[0]).toBe(400);
+    }
+    const page = await fetch(client.url, { headers: { accept: 'text/html', 'sec-fetch-dest': 'document' } });
+    const html = await page.text();
+    expect(html).toMatch(/<dd>Solana<\/dd><dd>Solana Devnet<\/dd>/i);
+    for (const side of [fixture.live, fixture.test]) expect(html).toContain(side.feePayer.publicKey.toBase58());
+  });
+
+  test('a key of one kind of money reads and writes nothing of the other kind', async () => {
+    const mine: Record<string, string> = {};
+    for (const mode of ['live', 'test']) {
+      const { body } = await client.ask('GET', '/api/v1/projects', undefined, asOwner);
+      const all = body['data'] as readonly { readonly slug: string; readonly id: string }[];
+      mine[mode] = all.find(({ slug }) => slug === `goods-${mode}`)!.id;
+    }
+    for (const [mode, other] of [
+      ['live', 'test'],
+      ['test', 'live'],
+    ] as const) {
+      const scopes = [
+        ...['projects:read', 'projects:write', 'analytics:read', 'events:read', 'keys:read', 'keys:write'],
+        ...['webhooks:read', 'webhooks:write', 'spending:read', 'payouts:read', 'payouts:write'],
+      ];
+      const [key, foreign] = [
+        await client.key(asOwner, { mode, scopes, limits: { per_second: 100 } }),
+        await client.key(asOwner, { mode: other, scopes }),
+      ];
+      const told = async (method: string, path: string, body?: object) => {
+        const answer = await client.ask(method, `/api/v1${path}`, body, key.headers);
+        return [answer.status, answer.body['code']];
+      };
+      const [own, others] = [`/projects/${mine[mode]}`, `/projects/${mine[other]}`];
+      for (const path of ['', '/analytics', '/calls']) {
+        expect(await told('GET', own + path)).toEqual([200, undefined]);
+        expect(await told('GET', others + path)).toEqual([403, 'wrong_key_mode']);
+      }
+      // Routers read letters and a slash at the end as they like.
+      for (const path of [others.replace('/projects', '/PROJECTS'), '/Events', '/events/', '/WEBHOOKS/']) {
+        const { status } = await fetch(`${client.url}/api/v1${path}`, { headers: { ...key.headers } });
+        expect([path, status]).toEqual([path, 403]);
+      }
+      expect(await told('PATCH', others, { name: 'mine' })).toEqual([403, 'wrong_key_mode']);
+      expect(await told('POST', `${others}/pause`)).toEqual([403, 'wrong_key_mode']);
+      expect(await told('DELETE', others)).toEqual([403, 'wrong_key_mode']);
+      const listed = await client.ask('GET', '/api/v1/projects', undefined, key.headers);
+      expect(listed.body['data']).toMatchObject([{ id: mine[mode] }]);
+      const project = { slug: `new-${mode}`, name: 'N', upstream: { url: upstream.origin } };
+      const network = other === 'live' ? 'solana' : 'solana-devnet';
+      const pricing = { amount: '0.01', token: 'USDC', network };
+      expect(await told('POST', '/projects', { ...project, pricing })).toEqual([403, 'wrong_key_mode']);
+
+      for (const path of ['/events', '/webhooks']) {
+        expect(await told('GET', path)).toEqual([403, 'wrong_key_mode']);
+      }
+      expect(await told('GET', `/events?project_id=${mine[other]}`)).toEqual([403, 'wrong_key_mode']);
+      expect(await told('GET', `/events?project_id=${mine[mode]}`)).toEqual([200, undefined]);
+      const hook = { url: upstream.origin, events: ['call.succeeded'] };
+      expect(await told('POST', '/webhooks', hook)).toEqual([403, 'wrong_key_mode']);
+      expect(await told('POST', '/webhooks', { ...hook, project_id: mine[other] })).toEqual([403, 'wrong_key_mode']);
+      const made = await client.ask('POST', '/api/v1/webhooks', { ...hook, project_id: mine[mode] }, key.headers);
+      expect(made.status).toBe(201);
+      expect(await told('GET', `/webhooks/${made.body['id']}`)).toEqual([200, undefined]);
+      const shared = await client.ask('POST', '/api/v1/webhooks', hook, asOwner);
+      expect(await told('DELETE', `/webhooks/${shared.body['id']}`)).toEqual([403, 'wrong_key_mode']);
+      expect(await told('DELETE', `/keys/${foreign.id}`)).toEqual([403, 'wrong_key_mode']);
+      expect(await told('GET', '/spending')).toEqual([200, undefined]);
+      expect(await told('GET', '/projects/prj_none')).toEqual([404, 'project_not_found']);
+      expect((await client.ask('DELETE', `/api/v1/webhooks/${shared.body['id']}`, undefined, asOwner)).status).toBe(
+        204,
+      );
+    }
+  });
+
   describe.each([
     ['live goods', 'goods-live', 'solana', 'goods-test', 'solana-devnet'],
     ['test goods', 'goods-test', 'solana-devnet', 'goods-live', 'solana'],

@@ -115,6 +115,57 @@ describe.each(BOTH_DATABASES)('what owners add to the calls of their upstreams, 
     ]);
   });
 
+  test.each([
+    ['as addresses write it', (it: string) => String(new URLSearchParams({ page: '2', api_key: it }))],
+    ['in small hexadecimal digits', (it: string) => encodeURIComponent(it).replace(/%../g, (hex) => hex.toLowerCase())],
+    ['with some characters as they are', (it: string) => encodeURIComponent(it).replaceAll('%2F', '/')],
+    ['in an address in an address', (it: string) => encodeURIComponent(`/data?api_key=${encodeURIComponent(it)}`)],
+  ])('is in no header of a response %s', async (_, encode) => {
+    const secrets = ['k3y!s(e)cret*value~x/q+R==', 'ein Schlüssel mit Wörtern'];
+    for (const secret of secrets) {
+      const project = await newProject({
+        headers: { authorization: 'Token token="abcdef0123456789"' },
+        query: { k: secret },
+      });
+      const said = {
+        link: `<http://api.example/?${encode(secret)}>; rel=next`,
+        'x-said': 'abcdef0123456789',
+        'x-kept': 'yes',
+      };
+      const location = `https://login.example/?return=${encode(secret)}`;
+      fixture.upstream.respond((res) => void res.writeHead(302, { ...said, location }).end());
+      const { headers } = await paidCall(project);
+      const seen = ['link', 'x-said', 'location', 'x-kept'].map((it) => headers.get(it));
+      expect(seen).toEqual([null, null, null, 'yes']);
+    }
+  });
+
+  test.each([
+    ['another host', (origin: string) => origin.replace('127.0.0.1', 'localhost')],
+    ['another path', (origin: string) => `${origin}/other`],
+    ['a path that begins with the same letters', (origin: string) => `${origin}/basement`],
+  ])('does not follow its project to %s: there it has to be given anew', async (_, elsewhere) => {
+    const project = await newProject();
+    const url = elsewhere(fixture.upstream.origin);
+    const by = await fixture.client.signIn(fixture.owner);
+    const { headers } = await fixture.client.key(by, { scopes: ['projects:write'] });
+    for (const who of [by, headers]) {
+      const refused = await fixture.client.ask('PATCH', `/api/v1/projects/${project.id}`, { upstream: { url } }, who);
+      expect([refused.status, refused.body['code']]).toEqual([422, 'validation_failed']);
+      expect(refused.text).toContain('give its value again');
+    }
+    expect((await received(project, '/x')).path).toContain('/base/x');
+    const anew = { headers: { authorization: 'Bearer another', 'x-api-key': null }, query: null };
+    expect((await patch(project, { url, ...anew })).status).toBe(200);
+    expect((await received(project, '/x')).headers.authorization).toBe('Bearer another');
+  });
+
+  test('stays where its project moves to a path below', async () => {
+    const project = await newProject();
+    expect((await patch(project, { url: `${fixture.upstream.origin}/base/v2` })).status).toBe(200);
+    expect((await received(project, '/x')).headers.authorization).toBe(KEY);
+  });
+
   test('goes with its project', async () => {
     const project = await newProject();
     await fixture.client.ask('DELETE', `/api/v1/projects/${project.id}`, undefined, fixture.asOwner);

@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
+import { examine } from '../../../src/server/examine/examine.js';
 import { type RunningServer, startServer } from '../../../src/server/start-server.js';
 import { connectGateway, type GatewayClient, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
@@ -40,24 +41,24 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
   let server: RunningServer | undefined;
   let client: GatewayClient;
 
+  const settingsWith = (secretsKey: string | undefined) => ({
+    PORT: '0',
+    BASE_URL: 'http://localhost',
+    SOLANA_NETWORK: 'solana-devnet',
+    SOLANA_RPC_URL: toll.sandbox.rpcUrl,
+    SOLANA_WS_URL: toll.sandbox.wsUrl,
+    FACILITATOR_KEYPAIR: bs58.encode(toll.feePayer.secretKey),
+    DATABASE_URL: databaseUrl,
+    JWT_SECRET: 'a secret for tokens that is long enough',
+    GATEWAY_OWNERS: 'open',
+    OPERATORS: owner.publicKey.toBase58(),
+    ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+    RATE_LIMIT_SCALE: '1000',
+    LOG_LEVEL: 'trace',
+    ...(secretsKey === undefined ? {} : { SECRETS_KEY: secretsKey }),
+  });
   async function start(secretsKey: string | undefined): Promise<void> {
-    const settings = {
-      PORT: '0',
-      BASE_URL: 'http://localhost',
-      SOLANA_NETWORK: 'solana-devnet',
-      SOLANA_RPC_URL: toll.sandbox.rpcUrl,
-      SOLANA_WS_URL: toll.sandbox.wsUrl,
-      FACILITATOR_KEYPAIR: bs58.encode(toll.feePayer.secretKey),
-      DATABASE_URL: databaseUrl,
-      JWT_SECRET: 'a secret for tokens that is long enough',
-      GATEWAY_OWNERS: 'open',
-      OPERATORS: owner.publicKey.toBase58(),
-      ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
-      RATE_LIMIT_SCALE: '1000',
-      LOG_LEVEL: 'trace',
-      ...(secretsKey === undefined ? {} : { SECRETS_KEY: secretsKey }),
-    };
-    server = await startServer(readConfiguration(settings), { write: (line) => lines.push(line) });
+    server = await startServer(readConfiguration(settingsWith(secretsKey)), { write: (line) => lines.push(line) });
     client = await connectGateway(server.url);
   }
   async function stop(): Promise<void> {
@@ -205,6 +206,19 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
     expect(String(fault)).not.toContain('secret for upstreams');
   });
 
+  test.each([
+    ['without a key', undefined, 'error', /^is not set, and the database holds secrets/],
+    ['another key', OTHER, 'error', /^is another key \(id \w{16}\), and the database holds secrets/],
+    ['their key behind another', `${OTHER},${NEW}`, 'ok', /^opens all secrets/],
+    ['their key', NEW, 'ok', /^opens all secrets/],
+  ])('are looked at before a start, %s, and nothing of them is told', async (_, secretsKey, status, detail) => {
+    const found = await examine(settingsWith(secretsKey));
+    expect(found).toContainEqual(
+      expect.objectContaining({ what: 'SECRETS_KEY', status, detail: expect.stringMatching(detail) }),
+    );
+    expect(JSON.stringify(found)).not.toContain('secret for upstreams that');
+  });
+
   test('cannot be moved to another project or name in the database', async () => {
     await start(NEW);
     await newProject('moved');
@@ -243,7 +257,10 @@ describe('a server on the sandbox', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
 
     await (await startServer(readConfiguration(settings))).close();
+    const looked = async () => (await examine(settings)).find(({ what }) => what === 'SECRETS_KEY')?.status;
+    expect(await looked()).toBe('ok');
     rmSync(path);
+    expect([await looked(), existsSync(path)]).toEqual(['error', false]);
     expect(String(await rejection(startServer(readConfiguration(settings))))).toContain('set SECRETS_KEY');
     await upstream.close();
     rmSync(folder, { recursive: true, force: true });

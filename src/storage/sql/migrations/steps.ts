@@ -27,6 +27,7 @@ import { upstreams } from './0026-upstreams.js';
 import { projectNetworks } from './0028-project-networks.js';
 import { moments } from './0029-moments.js';
 import { buyers } from './0030-buyers.js';
+import { figuresByRoute } from './0031-figures-by-route.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -63,4 +64,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0028-project-networks', projectNetworks],
   ['0029-moments', moments],
   ['0030-buyers', buyers],
+  ['0031-figures-by-route', figuresByRoute],
 ];

@@ -6,6 +6,7 @@ import { badOption, TollhouseError } from '../../../errors/errors.js';
 import { lineOf } from '../load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from '../migrate.js';
 import { localPresence } from '../presence/local-presence.js';
+import { readSecretsKeys } from '../secrets-keys.js';
 import {
   type Row,
   type SqlDatabase,
@@ -59,7 +60,9 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
         (sum, it) => sum + (statSync(it, { throwIfNoEntry: false })?.size ?? 0),
         0,
       );
-      return { ...(await readSteps(schemaConnection(connection))), bytes };
+      const schema = schemaConnection(connection);
+      const steps = await readSteps(schema);
+      return { ...steps, bytes, secretsKeys: await readSecretsKeys(schema, steps) };
     } finally {
       connection.close();
     }

@@ -10,7 +10,10 @@ interface Waiting {
 /** What came of one write of several. */
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** Writes to a SQLite file, those of one turn of the event loop together. */
+/** A write waits for so many turns of the event loop at most. */
+const MOST_TURNS = 8;
+
+/** Writes to a SQLite file, those that come in quick succession together. */
 export interface SqliteWrites {
   /** Does a write in a transaction, all or nothing; resolves when it is on the disk. */
   add<T>(write: () => T): Promise<T>;
@@ -54,11 +57,17 @@ export function sqliteWrites(connection: SqliteConnection): SqliteWrites {
     }
   }
 
+  /** Waits as long as each turn brings another write: whoever is answered then works together, and comes together again. */
+  function gather(before: number, turns: number): void {
+    if (waiting.length === before || turns === MOST_TURNS) return flush();
+    turn = setImmediate(gather, waiting.length, turns + 1);
+  }
+
   return {
     add: <T>(write: () => T) =>
       new Promise<T>((resolve, reject) => {
         waiting.push({ write, resolve: (value) => resolve(value as T), reject });
-        turn ??= setImmediate(flush);
+        turn ??= setImmediate(gather, 0, 1);
       }),
     flush,
   };
