@@ -10,7 +10,7 @@ import { problemHandler } from '../http/framework/problem-handler.js';
 import { problemPages } from '../http/framework/problem-pages.js';
 import { refuseOtherMethods } from '../http/framework/routes.js';
 import { SERVICE_NAME } from '../http/framework/service-info.js';
-import { createMetrics } from '../http/service/metrics.js';
+import type { Metrics } from '../http/service/metrics.js';
 import { serviceShells } from '../http/service-routes.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
@@ -35,6 +35,8 @@ export interface AppParts {
   readonly identity: WalletIdentity;
   readonly counters: Counters;
   readonly logger: ServerLogger;
+  /** What requests are counted in. */
+  readonly metrics: Metrics;
   /** Wallet that is paid by the demo route; without it there is none. */
   readonly payTo: string | undefined;
   /** Stands in front of every route. */
@@ -56,11 +58,10 @@ const GREETING = 'Paid. This answer cost one cent.';
 
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
-  const { configuration, networks, gateway, identity, counters, logger, payTo, refuse } = parts;
+  const { configuration, networks, gateway, identity, counters, logger, metrics, payTo, refuse } = parts;
   const { baseUrl, crossOrigins, trustProxy, tiers, page, rateLimitScale: scale } = configuration;
   const limits = createRateLimits({ counters, scale, gateway });
-  const { first: facilitator, all: facilitators, joined } = networks;
-  const metrics = createMetrics(joined);
+  const { first: facilitator, all: facilitators } = networks;
   const app = express();
   app.disable('x-powered-by');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
@@ -73,9 +74,9 @@ export function createApp(parts: AppParts): Express {
   }
   const holdings = createHoldings({ facilitator, publicLooksPerSecond: PUBLIC_LOOKS_PER_SECOND * scale });
   const options = defined({ baseUrl, tiers, page });
-  app.use(
-    createRouter({ facilitators, gateway, identity, counters, holdings, metrics, limits: { scale }, ...options }),
-  );
+  // On a port of their own nobody else reads them here.
+  const shown = { metrics: configuration.metricsPort === undefined ? metrics : (false as const), limits: { scale } };
+  app.use(createRouter({ facilitators, gateway, identity, counters, holdings, ...shown, ...options }));
   const shellFor = serviceShells({ gateway, identity, baseUrl, page: page && pageOptions.parse(page) });
   const pages = shellFor === undefined ? [] : [problemPages(shellFor)];
   app.use(limits.requests, ...pages, answerNotFound);
@@ -83,7 +84,8 @@ export function createApp(parts: AppParts): Express {
   return app;
 }
 
-const answerNotFound: RequestHandler = (req, res) =>
+/** Responds 404 where nothing is. */
+export const answerNotFound: RequestHandler = (req, res) =>
   sendProblem(res, 'not_found', `There is nothing at ${req.method} ${req.path}.`);
 
 function demoGate(

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, problem } from '../errors/errors.js';
 import { newId } from '../lib/ids.js';
@@ -62,4 +63,10 @@ export function listen(server: Server, port: number, host: string): Promise<void
       resolve();
     });
   });
+}
+
+/** Where a server listens. */
+export function urlOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

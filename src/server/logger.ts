@@ -1,10 +1,15 @@
 import { loadIfInstalled } from '../lib/optional-packages.js';
 import type { RequestLogger } from '../middleware/gate/request-log.js';
-import type { LogLevel } from './configuration/configuration.js';
+import type { LogFormat, LogLevel } from './configuration/configuration.js';
 
 /** Where a log is written; a stream is one. */
 export interface LogTarget {
   write(line: string): unknown;
+}
+
+/** How a log is written if nobody says it: for people on a terminal, for programs elsewhere. */
+export function usualLogFormat(): LogFormat {
+  return process.stdout.isTTY === true ? 'text' : 'json';
 }
 
 /** What the server writes its log with; a pino logger is one. */
@@ -32,13 +37,20 @@ const SECRET_FIELDS = [
   'token',
 ];
 
-const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
+/** Writes nothing. */
+export const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
 
 /**
- * Makes the log: JSON lines by pino, secrets redacted. Where pino is not installed there is none, and a warning says so.
+ * Makes the log, by pino, secrets redacted: a JSON line each, with `level`, `time`, `msg` and what else there is, or a line for people. Where
+ * pino is not installed there is none, and a warning says so.
  * @param target - default standard output, where whoever runs servers collects logs
+ * @param format - default `json`, and on a terminal `text`
  */
-export async function createLogger(level: LogLevel, target?: LogTarget): Promise<ServerLogger> {
+export async function createLogger(
+  level: LogLevel,
+  target?: LogTarget,
+  format: LogFormat = target === undefined ? usualLogFormat() : 'json',
+): Promise<ServerLogger> {
   if (level === 'silent') return SILENT;
   const loaded = await loadIfInstalled('pino', () => import('pino'));
   if (loaded === undefined) {
@@ -56,8 +68,26 @@ export async function createLogger(level: LogLevel, target?: LogTarget): Promise
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: names.flatMap((name) => [name, `*${name}`, `*.*${name}`]), censor: '[redacted]' },
   };
-  const logger: ServerLogger = pino(options, target ?? destination(1));
+  const lines = target ?? destination(1);
+  const logger: ServerLogger = pino(options, format === 'json' ? lines : forPeople(lines));
   return logger;
+}
+
+/** Turns JSON lines into `12:30:05 WARN what happened key=value`. */
+function forPeople(target: LogTarget): LogTarget {
+  return {
+    write(line) {
+      const { level, time, msg, ...fields }: Record<string, unknown> = JSON.parse(line);
+      const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${oneLine(value)}`);
+      target.write(`${String(time).slice(11, 19)} ${String(level).toUpperCase()} ${oneLine(msg)}${rest.join('')}\n`);
+    },
+  };
+}
+
+/** What comes from elsewhere neither ends its line nor steers the terminal. */
+function oneLine(value: unknown): string {
+  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, '\ufffd');
 }

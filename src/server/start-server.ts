@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
@@ -8,20 +8,22 @@ import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
 import { createNetworks, type Networks } from '../facilitator/networks/networks.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { createGateway } from '../gateway/create-gateway.js';
+import { createMetrics } from '../http/service/metrics.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration/configuration.js';
+import { keptSecretsKey } from './configuration/kept-secrets-key.js';
 import { missingSiteName } from './configuration/site-name.js';
 import { createApp } from './create-app.js';
 import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
-import { createHttpServer, listen } from './http-server.js';
-import { keptSecretsKey } from './kept-secrets-key.js';
+import { createHttpServer, listen, urlOf } from './http-server.js';
 import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
 import { requirePackages } from './needed-packages.js';
+import { type OperatorPort, openOperatorPort } from './operator-port.js';
 import { startHousekeeping } from './upkeep/housekeeping.js';
 import { logPayments } from './upkeep/log-payments.js';
 import { watchFees } from './upkeep/watch-fees.js';
@@ -33,6 +35,8 @@ export type RunningChain = Omit<ChainParts, 'facilitatorOptions' | 'otherOptions
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string;
+  /** Where the figures are, where they have a port of their own. */
+  readonly metricsUrl?: string;
   /** Of the first network. */
   readonly facilitator: EmbeddedFacilitator;
   /** Of all networks. */
@@ -58,7 +62,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const unnamed = missingSiteName(given);
   if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
-  const logger = await createLogger(given.logLevel, log);
+  const logger = await createLogger(given.logLevel, log, given.logFormat);
   const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given);
   const { configuration, storage } = await openBeside(chain, given);
   const onFault = (error: unknown): void =>
@@ -66,7 +70,8 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
   const { first: facilitator, all: facilitators, joined } = networks;
   const gateway = createGateway({ ...gatewayBounds(configuration), facilitators, onFault });
-  const stopHousekeeping = startHousekeeping({ facilitators, storage, logger });
+  let operatorPort: OperatorPort | undefined;
+  const stopHousekeeping = startHousekeeping({ networks, storage, logger });
 
   async function letGo(): Promise<void> {
     const idle = stopHousekeeping();
@@ -74,6 +79,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     await idle;
     await storage.close();
     await chain.close();
+    await operatorPort?.close();
   }
 
   try {
@@ -83,17 +89,15 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const parts = { configuration, networks, gateway, identity, logger, payTo, refuse };
-    const app = createApp({ ...parts, counters: storage.counters });
-    const guard = floodGuardFor(configuration, logger);
-    const server: Server = createHttpServer(guard?.requests(app) ?? app);
-    guard?.connections(server);
-    await listen(server, configuration.port, configuration.host);
-    const url = urlOf(server);
+    const shared = { networks, counters: storage.counters, metrics: createMetrics(joined, gateway) };
+    operatorPort = await openOperatorPort(configuration, shared);
+    const app = createApp({ ...shared, configuration, gateway, identity, logger, payTo, refuse });
+    const server = await openServer(app, configuration, logger);
+    const urls = { url: urlOf(server), ...defined({ metricsUrl: operatorPort.url }) };
     const network = facilitators.map((it) => it.network).join(',');
-    logger.info({ url, network, sandbox: chain.sandbox !== undefined }, 'listening');
+    logger.info({ ...urls, network, sandbox: chain.sandbox !== undefined }, 'listening');
     return {
-      url,
+      ...urls,
       facilitator,
       facilitators,
       chain,
@@ -112,6 +116,14 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     await letGo();
     throw error;
   }
+}
+
+async function openServer(app: Express, configuration: ServerConfiguration, logger: ServerLogger): Promise<Server> {
+  const guard = floodGuardFor(configuration, logger);
+  const server = createHttpServer(guard?.requests(app) ?? app);
+  guard?.connections(server);
+  await listen(server, configuration.port, configuration.host);
+  return server;
 }
 
 function tellLog(facilitator: Facilitator, { counters, gateway }: Storage, logger: ServerLogger): void {
@@ -173,9 +185,4 @@ function identityFor({ jwtSecret, baseUrl }: ServerConfiguration, facilitator: E
     ...defined({ jwtSecret }),
     ...(baseUrl === undefined ? {} : { domain: new URL(baseUrl).host }),
   });
-}
-
-function urlOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

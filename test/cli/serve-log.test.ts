@@ -1,25 +1,85 @@
-import { runFile, stopFiles } from '../helpers/processes/run-file.js';
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Keypair } from '@solana/web3.js';
+import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { until } from '../helpers/until.js';
+
+const folder = testFolder();
 
 afterAll(stopFiles);
 
-test('the log of a server is JSON lines on standard output, and standard error stays free of it', async () => {
+/** What a server prints, as long as it runs. */
+function outputOf(child: ChildProcess) {
+  const printed = { out: '', err: '' };
+  child.stdout?.on('data', (chunk) => {
+    printed.out += String(chunk);
+  });
+  child.stderr?.on('data', (chunk) => {
+    printed.err += String(chunk);
+  });
+  return printed;
+}
+
+const linesOf = ({ out }: { readonly out: string }) => out.split('\n').slice(0, -1);
+
+test('each line of a server that is no terminal is JSON: requests, its start, and warnings of all kinds', async () => {
+  const keypair = Keypair.generate();
+  const path = folder.newPath('json');
+  writeFileSync(path, JSON.stringify([...keypair.secretKey]), { mode: 0o644 });
+  const secret = 'hunter2-hunter2-hunter2-hunter2-hunter2';
   const child = runFile('src/cli/main.ts', ['serve', '--json', '--port', '0'], {
+    NODE_NO_WARNINGS: '',
+    DATABASE_URL: 'memory:',
+    LOG_LEVEL: 'info',
+    BASE_URL: 'http://localhost',
+    JWT_SECRET: secret,
+    MAX_PAYMENTS_IN_FLIGT: '5',
+    SOLANA_NETWORK: 'solana-devnet',
+    SOLANA_RPC_URL: 'http://127.0.0.1:9/?api-key=hunter2',
+    FACILITATOR_KEYPAIR: path,
+    PAY_TO: Keypair.generate().publicKey.toBase58(),
+  });
+  const printed = outputOf(child);
+  const parsed = () => linesOf(printed).map((line): Record<string, unknown> => JSON.parse(line));
+  const started = () => parsed().find(({ demo_url }) => demo_url !== undefined);
+  const codes = () => parsed().map(({ code }) => code);
+  await until(() => printed.out.includes('"demo_url"') && started() !== undefined);
+  await fetch(`${String(started()?.['url'])}/demo`, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+  const warned = ['TOLLHOUSE_ENVIRONMENT', 'TOLLHOUSE_SECRET_FILE', 'TOLLHOUSE_RPC_UNREACHABLE'];
+  await until(() => warned.every((code) => codes().includes(code)));
+  child.kill('SIGTERM');
+  await until(() => printed.out.includes('"msg":"stopped"'));
+
+  for (const line of parsed().filter((it) => it !== started() && it['demo_url'] === undefined)) {
+    expect(line).toMatchObject({ level: expect.stringMatching(/^(info|warn|error)$/), time: expect.any(String) });
+    expect(line).toHaveProperty('msg');
+  }
+  expect(parsed().find(({ code }) => code === 'TOLLHOUSE_ENVIRONMENT')).toMatchObject({ level: 'warn' });
+  expect(printed.err).not.toMatch(/Warning|"level"/);
+  expect(printed.out).not.toContain('hunter2');
+});
+
+test('a server that does not start says why in a line of its log', async () => {
+  const child = runFile('src/cli/main.ts', ['serve', '--port', '0', '--host', '192.0.2.1'], {
     DATABASE_URL: 'memory:',
     LOG_LEVEL: 'info',
   });
-  let [out, err] = ['', ''];
-  child.stdout?.on('data', (chunk) => {
-    out += String(chunk);
+  const printed = outputOf(child);
+  const { code } = await endOf(child);
+  expect(code).toBe(1);
+  const line = JSON.parse(linesOf(printed).at(-1) ?? '');
+  expect(line).toMatchObject({ level: 'error', code: 'EADDRNOTAVAIL', msg: 'the server does not start' });
+});
+
+test('with LOG_FORMAT=text people read lines of words', async () => {
+  const child = runFile('src/cli/main.ts', ['serve', '--port', '0'], {
+    DATABASE_URL: 'memory:',
+    LOG_FORMAT: 'text',
+    FACILITATOR_KEYPAR: 'misspelt',
   });
-  child.stderr?.on('data', (chunk) => {
-    err += String(chunk);
-  });
-  const urlOf = () => /"url": "(http[^"]+)"/.exec(out)?.[1];
-  await until(() => urlOf() !== undefined);
-  await fetch(`${urlOf()}/demo`);
-  const lines = () => out.split('\n').filter((line) => line.startsWith('{"level"'));
-  await until(() => lines().some((line) => line.includes('/demo')));
-  expect(JSON.parse(lines().at(-1) ?? '')).toMatchObject({ level: expect.anything(), time: expect.any(String) });
-  expect(err).not.toContain('{"level"');
+  const printed = outputOf(child);
+  await until(() => /^server +http/m.test(printed.out));
+  expect(printed.out).toMatch(/^\d\d:\d\d:\d\d INFO listening url=http/m);
+  expect(printed.out).toMatch(/^\d\d:\d\d:\d\d WARN the environment variable .* code=TOLLHOUSE_ENVIRONMENT$/m);
 });

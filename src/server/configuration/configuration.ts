@@ -29,12 +29,25 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** How the log is written. */
+export const LOG_FORMATS = ['json', 'text'] as const;
+
+/** One of {@link LOG_FORMATS}. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 /** What the server is told, by environment variable; nothing set means the sandbox chain. */
 export interface ServerConfiguration extends GatewayConfiguration {
   /** `HOST`. Address to listen on. Default `127.0.0.1`. */
   readonly host: string;
   /** `PORT`. Default 4020; 0 takes a free one. */
   readonly port: number;
+  /**
+   * `METRICS_PORT`. Port on which `/metrics`, `/readyz`, `/livez` and `/healthz` are had as well; `/metrics` is not on the public one then. 0 takes
+   * a free one. Default: there is none, and `/metrics` is public.
+   */
+  readonly metricsPort?: number | undefined;
+  /** `METRICS_HOST`. Address to listen on with `METRICS_PORT`. Default `127.0.0.1`. */
+  readonly metricsHost?: string | undefined;
   /** `BASE_URL`. Address under which clients reach the server; sign-ins name its host. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /**
@@ -78,6 +91,8 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly floodLimitPerSecond: number;
   /** `LOG_LEVEL`. Default `info`. */
   readonly logLevel: LogLevel;
+  /** `LOG_FORMAT`. `json`, a line each, or `text` for people. Default: `text` on a terminal, else `json`. */
+  readonly logFormat?: LogFormat | undefined;
   /**
    * `DATABASE_URL`: `sqlite:<file>`, `postgres://…` or `memory:`, where payments are remembered. Default
    * `sqlite:./data/tollhouse.db`.
@@ -117,9 +132,13 @@ const listOfOrigins = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const portNumber = z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT);
+
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4020),
+  PORT: portNumber.default(4020),
+  METRICS_PORT: portNumber.optional(),
+  METRICS_HOST: z.string().optional(),
   BASE_URL: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   CROSS_ORIGINS: listOfOrigins.optional(),
   TRUST_PROXY: z
@@ -154,6 +173,7 @@ const environment = z.object({
   ...GATEWAY_VARIABLES,
   ...REFUND_VARIABLES,
   ...PAGE_VARIABLES,
+  LOG_FORMAT: z.enum(LOG_FORMATS, `one of ${LOG_FORMATS.join(', ')}`).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -196,6 +216,8 @@ function configurationOf(data: Environment): ServerConfiguration {
   const configuration: ServerConfiguration = {
     host: HOST,
     port: data.PORT,
+    metricsPort: data.METRICS_PORT,
+    metricsHost: data.METRICS_HOST,
     baseUrl: BASE_URL,
     crossOrigins: data.CROSS_ORIGINS,
     trustProxy: TRUST_PROXY,
@@ -214,6 +236,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     redisUrl: data.REDIS_URL,
     allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
     logLevel: data.LOG_LEVEL,
+    logFormat: data.LOG_FORMAT,
     ...gatewayConfiguration(data, chain === undefined),
   };
   return withHidden(configuration, ['jwtSecret', 'secretsKey', 'databaseUrl', 'redisUrl']);
@@ -243,12 +266,18 @@ function laterFaults(known: Variables, env: Environment): readonly string[] {
   const { SOLANA_NETWORK: networks = [] } = env;
   const refunds = networks.slice(1).flatMap((it) => refundFaults(env, KNOWN_TOKENS[it]));
   const faults = [
+    ...metricsFaults(env),
     ...tiersFaults(env),
     ...refundFaults(env, tokensOf(env)),
     ...refunds,
     ...networkFaults(known, networks),
   ];
   return [...new Set(faults)];
+}
+
+function metricsFaults({ PORT: port, METRICS_PORT: own, METRICS_HOST: host }: Environment): string[] {
+  if (own === undefined) return host === undefined ? [] : ['METRICS_HOST says nothing without METRICS_PORT'];
+  return own !== 0 && own === port ? ['METRICS_PORT must be another port than PORT'] : [];
 }
 
 function tiersFaults(env: Environment): string[] {

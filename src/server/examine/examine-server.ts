@@ -1,8 +1,10 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { createSecretBox } from '../../gateway/upstream-secrets/secret-box.js';
 import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { missingFile, readSchema } from '../../storage/sql/schema-state.js';
 import type { ServerConfiguration } from '../configuration/configuration.js';
+import { foundSecretsKey } from '../configuration/kept-secrets-key.js';
 import { missingSiteName } from '../configuration/site-name.js';
 import { broken, type Examined, risky, well } from './examination.js';
 
@@ -53,13 +55,32 @@ export function examineSecret({ jwtSecret, chain }: ServerConfiguration): Examin
   return risky(what, detail, 'JWT_SECRET=$(openssl rand -base64 48), the same for all instances');
 }
 
-/** Whether owners can add secrets to the calls of their upstreams. */
-export function examineSecretsKey({ secretsKey, chain }: ServerConfiguration): Examined {
+/** Whether owners can add secrets to the calls of their upstreams, and those that they have added can be opened. */
+export async function examineSecretsKey({ secretsKey, chain, databaseUrl }: ServerConfiguration): Promise<Examined> {
   const what = 'SECRETS_KEY';
+  const given = chain === undefined && secretsKey.length === 0 ? foundSecretsKey(databaseUrl) : secretsKey;
+  const box = createSecretBox('tollhouse doctor', given);
+  const needed = await neededSecretsKeys(databaseUrl);
+  const missing = needed.filter((id) => !box.has(id));
+  if (missing.length > 0) {
+    const is = given.length === 0 ? 'is not set' : `is another key (id ${box.keyId})`;
+    const detail = `${is}, and the database holds secrets of upstreams under the key ${missing.join(', ')}: the server does not start`;
+    return broken(what, detail, 'set SECRETS_KEY to that key, or put it behind the present one, separated by a comma');
+  }
+  if (needed.length > 0) return well(what, 'opens all secrets of upstreams that the database holds');
   if (secretsKey.length > 0) return well(what, 'is long enough');
   if (chain === undefined) return well(what, 'is kept beside the database on the sandbox');
   const detail = 'is not set: owners cannot add keys of their own to the calls of their APIs';
   return well(what, `${detail}; SECRETS_KEY=$(openssl rand -base64 32), the same for all instances`);
+}
+
+/** Ids of the keys that the server needs; none where the database cannot be read, which is said of itself. */
+async function neededSecretsKeys(databaseUrl: string): Promise<readonly string[]> {
+  if (databaseUrl === MEMORY || missingFile(databaseUrl) !== undefined) return [];
+  return readSchema(databaseUrl).then(
+    ({ secretsKeys }) => secretsKeys,
+    () => [],
+  );
 }
 
 /** Whether the address under which clients come fits how the server is reached. */

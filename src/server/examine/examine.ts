@@ -19,10 +19,11 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
   if (configuration === undefined) return [...misspelt, ...faults.map(faultLine)];
   const packages = examinePackages(configuration);
   if (packages.length > 0) return [...misspelt, ...packages];
-  const [database, redis, chain] = await Promise.all([
+  const [database, redis, chain, secretsKey] = await Promise.all([
     examineDatabase(configuration),
     examineRedis(configuration),
     examineChain(configuration),
+    examineSecretsKey(configuration),
   ]);
   return [
     ...misspelt,
@@ -31,7 +32,7 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
     database,
     ...redis,
     examineSecret(configuration),
-    examineSecretsKey(configuration),
+    secretsKey,
     ...examineAddress(configuration),
   ];
 }

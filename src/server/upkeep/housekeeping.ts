@@ -1,4 +1,6 @@
-import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Networks } from '../../facilitator/networks/networks.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import { readinessOf } from '../../http/service/readiness.js';
 import { repeat } from '../../lib/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ServerLogger } from '../logger.js';
@@ -6,8 +8,7 @@ import { watchBalance } from './watch-balance.js';
 
 /** What the server looks after by itself. */
 export interface HousekeepingParts {
-  /** One for each network. */
-  readonly facilitators: readonly Pick<EmbeddedFacilitator, 'health' | 'network'>[];
+  readonly networks: Networks;
   readonly storage: Pick<Storage, 'counters' | 'gateway'>;
   readonly logger: ServerLogger;
 }
@@ -19,9 +20,11 @@ const HEALTH_EVERY_MS = 10_000;
  * Begins what a server does without being asked: it watches its own health.
  * @returns ends that; resolves when nothing of it is under way any more
  */
-export function startHousekeeping({ facilitators, storage, logger }: HousekeepingParts): () => Promise<void> {
+export function startHousekeeping({ networks, storage, logger }: HousekeepingParts): () => Promise<void> {
+  // Whoever asks later is told since when something has been wrong.
+  const readiness = readinessOf({ networks, counters: storage.counters });
   const lookAtAll = async (): Promise<void> => {
-    await Promise.all(facilitators.map((it) => look(it, storage, logger)));
+    await Promise.all([readiness.look(), ...networks.all.map((it) => look(it, storage, logger))]);
   };
   const looking = repeat(HEALTH_EVERY_MS, () =>
     lookAtAll().catch((error: unknown) => {
@@ -33,7 +36,7 @@ export function startHousekeeping({ facilitators, storage, logger }: Housekeepin
 }
 
 async function look(
-  { network, health: lookAt }: HousekeepingParts['facilitators'][number],
+  { network, health: lookAt }: Facilitator,
   { counters, gateway }: HousekeepingParts['storage'],
   logger: ServerLogger,
 ): Promise<void> {

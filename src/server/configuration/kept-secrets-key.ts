@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { badOption } from '../errors/errors.js';
-import { IN_MEMORY, readDatabaseUrl } from '../storage/sql/database-url.js';
-import { readSecretFile } from './configuration/secret-file.js';
+import { badOption } from '../../errors/errors.js';
+import { IN_MEMORY, readDatabaseUrl } from '../../storage/sql/database-url.js';
+import { readSecretFile } from './secret-file.js';
 
 const KEY_BYTES = 32;
 const OWNER_ONLY = 0o600;
@@ -25,6 +25,14 @@ export function keptSecretsKey(databaseUrl: string): readonly string[] {
   const kept = isMade ? fresh : readSecretFile(path)?.trim();
   if (kept) return [kept];
   throw badOption('environment', `the file "${path}" cannot be read: mend that, or set SECRETS_KEY`, 'secretsKey');
+}
+
+/** The key that {@link keptSecretsKey} would find; none where it would make one. Makes nothing. */
+export function foundSecretsKey(databaseUrl: string): readonly string[] {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres' || location.path === IN_MEMORY) return [];
+  const kept = readSecretFile(`${location.path}${ENDING}`)?.trim();
+  return kept ? [kept] : [];
 }
 
 /** False where there is one. */
