@@ -97,7 +97,7 @@ test('what is stuck is listed with its reason, and resolved by what the chain sa
   faults.clear();
 
   expect(shown.code).toBe(0);
-  expect(shown.text).toMatch(new RegExp(`${id} +broadcast +1.5 USDC +${projectId} .*outcome_unknown`));
+  expect(shown.text).toMatch(new RegExp(`${id} +unknown +1.5 USDC +${projectId} .*outcome_unknown`));
   expect(asked).toMatchObject({ code: 1, text: expect.stringContaining(`${id}: no node proves what became of it`) });
 
   const resolved = await tollhouse('resolve', id);

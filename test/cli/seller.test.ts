@@ -177,6 +177,8 @@ describe('those who sell', () => {
       [['keys', 'create'], '--name is needed'],
       [['keys', 'create', '--name', 'x', '--budget', '5 USDC'], 'such as "10 USDC/day"'],
       [['analytics', 'x', '--interval', 'week'], '--interval must be hour or day'],
+      [['analytics', 'x', '--tz', 'Mars/Olympus'], '--tz must be the name of a time zone'],
+      [['analytics', 'x', '--by', 'wallet'], '--by must be route'],
       [['webhooks', 'create'], '--url is needed'],
       [['webhooks', 'listen', '--forward', 'here'], 'is not an address'],
     ] as const) {
@@ -291,6 +293,22 @@ describe('those who sell', () => {
       const asked = ['--json', '--from', '2026-01-31', '--to', '2026-02-02'];
       const figures = jsonOf(await run('analytics', 'weather', ...asked));
       expect(figures).toMatchObject({ from: '2026-01-31T00:00:00.000Z', totals: { calls: 0 } });
+    });
+
+    test('analytics tell days of a zone, which begin at its midnight, and routes', async () => {
+      const days = ['--tz', 'Asia/Kathmandu', '--from', '2026-01-31', '--to', '2026-02-02'];
+      const figures = jsonOf(await run('analytics', 'weather', ...days, '--json'));
+      expect(figures).toMatchObject({
+        tz: 'Asia/Kathmandu',
+        from: '2026-01-30T18:15:00.000Z',
+        to: '2026-02-01T18:15:00.000Z',
+      });
+      expect(figures.series).toHaveLength(2);
+      expect((await run('analytics', 'weather', ...days)).text).toContain('(Asia/Kathmandu)');
+      const { text } = await run('analytics', 'weather', '--by', 'route');
+      expect(text).toMatch(/\(no route matched\) +1 +1 +0.01\n/);
+      expect(text).toMatch(/total +1 +1 +0.01\n/);
+      expect((await run('analytics', 'weather', '--by', 'route', '--csv')).out).toMatch(/^kind,route,calls,paid,/);
     });
 
     test('a webhook is made, tested and deleted', async () => {

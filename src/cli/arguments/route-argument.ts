@@ -1,5 +1,5 @@
 import { UsageError } from '../command.js';
-import { priceArgument } from './price-argument.js';
+import { type PricesArgument, pricesArgument } from './prices-argument.js';
 
 /** A route as an endpoint of projects takes it. */
 export interface RouteArgument {
@@ -8,20 +8,6 @@ export interface RouteArgument {
   readonly price?: PricesArgument;
   readonly free?: true;
   readonly deny?: 403 | 404;
-}
-
-/** A price as an endpoint of projects takes it, in one token or in several. */
-export interface PricesArgument {
-  readonly amount: string;
-  readonly token: string;
-  readonly prices?: readonly { readonly amount: string; readonly token: string }[];
-}
-
-/** A price in one token or in several: `0.01 USDC`, `0.01 USDC or 0.01 PYUSD`. */
-export function pricesArgument(flag: string, text: string): PricesArgument {
-  const [first = '', ...others] = text.split(' or ').map((it) => it.trim());
-  const prices = others.map((it) => priceArgument(flag, it));
-  return { ...priceArgument(flag, first), ...(prices.length === 0 ? {} : { prices }) };
 }
 
 /** A route as people write it: `GET /reports/** 0.05 USDC`, `/health free`, `/admin/** deny`, `/admin/** deny 403`. */

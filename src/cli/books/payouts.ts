@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { leastOf, owedNow, UNLISTED_WAIT_MS } from '../../gateway/payouts/payout-minimum.js';
+import { shownPayoutState } from '../../gateway/payouts/payout-state.js';
 import { addressOf } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
@@ -14,6 +15,7 @@ import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
+import { OWNER_PAYOUTS_HELP, ownerPayouts } from '../seller/payouts.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
@@ -22,13 +24,18 @@ import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
 
 const NAME = 'tollhouse payouts';
 
-const actions: Readonly<Record<string, Action>> = { list, resolve };
+const actions: Readonly<Record<string, Action>> = { list, resolve, show: ownersOnly, pay: ownersOnly };
 
 /** `tollhouse payouts`: what is stuck of the payouts of splits, for those who run the server. */
 export const payoutsCommand: Command = {
   name: 'payouts',
-  summary: 'show which payouts of splits are stuck, and resolve them by what the chain says',
-  help: `tollhouse payouts [list] [--json]
+  summary:
+    'payouts of splits: of your project (--project), or all that are stuck here; resolve them by what the chain says',
+  help: `${OWNER_PAYOUTS_HELP}
+
+For those who run the server, in its database:
+
+tollhouse payouts [list] [--json]
 tollhouse payouts resolve [<id>] [--network <name>]
 tollhouse payouts resolve --failed-for-certain <id> [--network <name>]
 
@@ -57,6 +64,7 @@ Environment, as of the server:
   TOKENS_FILE                           symbols and decimals of further tokens`,
   async run(args) {
     const [name] = args;
+    if (args.some((it) => /^--project(?:=|$)/.test(it))) return ownerPayouts(args);
     if (args[0]?.startsWith('--failed-for-certain')) {
       throw new UsageError(`--failed-for-certain belongs after "resolve": ${NAME} resolve --failed-for-certain <id>`);
     }
@@ -64,6 +72,10 @@ Environment, as of the server:
     return pickAction(NAME, actions, name)(args.slice(1));
   },
 };
+
+async function ownersOnly(): Promise<number> {
+  throw new UsageError(`say whose: ${NAME} list|show|pay|resolve --project <project>`);
+}
 
 async function list(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
@@ -110,7 +122,7 @@ function printBoth(open: readonly PayoutRecord[], held: readonly OwedSum[], amou
     printTable(
       ['PAYOUT', 'STATE', 'AMOUNT', 'PROJECT', 'SINCE', 'REASON', 'SIGNATURE'],
       open.map((it) => [
-        ...[it.id, it.state, amountIn(it, it.total), it.projectId, timeOf(it.createdAt)],
+        ...[it.id, shownPayoutState(it), amountIn(it, it.total), it.projectId, timeOf(it.createdAt)],
         ...[it.reason ?? '', it.signed?.signature ?? ''],
       ]),
     );
@@ -130,12 +142,12 @@ const heldReason = ({ held }: OwedSum): string => held ?? 'split_wallet_replaced
 
 function payoutJson(it: PayoutRecord) {
   const legs = it.legs.map(({ recipient, amount }) => ({ recipient, amount_atomic: String(amount) }));
-  const { id, state, projectId, network, wallet, mint, total, signed, reason, createdAt } = it;
+  const { id, projectId, network, wallet, mint, total, signed, reason, createdAt } = it;
   const rest = { network, wallet, mint, amount_atomic: String(total), legs };
   const signature = signed?.signature ?? null;
   return {
     id,
-    state,
+    state: shownPayoutState(it),
     reason: reason ?? null,
     project_id: projectId,
     ...rest,

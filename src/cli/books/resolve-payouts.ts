@@ -2,7 +2,12 @@ import { asked } from '../../facilitator/backend/chain-landing.js';
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { createPastPayouts } from '../../facilitator/payouts/past-payouts.js';
 import { findPayoutFate, isPastLanding, MAX_PAGES } from '../../facilitator/payouts/payout-fate.js';
-import { type Resolution, type ResolvingParts, resolvePayout } from '../../gateway/payouts/resolve-payout.js';
+import {
+  type FailedForCertain,
+  type Resolution,
+  type ResolvingParts,
+  resolvePayout,
+} from '../../gateway/payouts/resolve-payout.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
 import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
@@ -59,7 +64,10 @@ export async function resolveOne(
       `${id} is to be failed on your word: if it has landed after all, its recipients are paid twice`,
     );
   }
-  return withChain(book, chain, async (parts) => (told(await resolvePayout(parts, payout, isCertain)) ? 0 : 1));
+  return withChain(book, chain, async (parts) => {
+    const certain = isCertain ? parts : undefined;
+    return told(await resolvePayout(parts, payout, certain)) ? 0 : 1;
+  });
 }
 
 async function find(book: PayoutStore, id: string, { network }: ChainConfiguration): Promise<PayoutRecord> {
@@ -79,7 +87,7 @@ async function find(book: PayoutStore, id: string, { network }: ChainConfigurati
 async function withChain(
   book: PayoutStore,
   { network, rpcUrl = [PUBLIC_RPC[network]] }: ChainConfiguration,
-  work: (parts: ResolvingParts, rpc: SolanaRpc) => Promise<number>,
+  work: (parts: ResolvingParts & FailedForCertain, rpc: SolanaRpc) => Promise<number>,
 ): Promise<number> {
   const rpc = createSolanaRpc({ urls: rpcUrl });
   printStep('chain', `${network}, ${rpcUrl.length} RPC endpoint${rpcUrl.length === 1 ? '' : 's'}`);

@@ -80,8 +80,13 @@ Examples:
   },
 };
 
+function withoutAmount({ pass_id, payment_id, outcome }: Call): string {
+  if (pass_id !== null) return 'pass';
+  return outcome === 'succeeded' && payment_id === null ? 'free' : '–';
+}
+
 function rowOf(call: Call): string[] {
-  const { at, method, route, status, outcome, reason, amount, token, duration_ms, payment_id, pass_id } = call;
+  const { at, method, route, status, outcome, reason, amount, token, duration_ms, payment_id } = call;
   const project = 'project' in call ? (call.project ?? call.project_id) : call.project_id;
   return [
     at.slice(0, TIME_LENGTH).replace('T', ' '),
@@ -89,7 +94,7 @@ function rowOf(call: Call): string[] {
     route ?? method,
     status === null ? '–' : String(status),
     reason ?? outcome,
-    amount === null ? (pass_id === null ? '–' : 'pass') : `${amount} ${token}`,
+    amount === null ? withoutAmount(call) : `${amount} ${token}`,
     String(duration_ms),
     payment_id ?? '–',
   ];

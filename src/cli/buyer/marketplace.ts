@@ -1,8 +1,15 @@
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
-import { MARKETPLACE_PATHS, marketProjectResponse, marketResponse } from '../../http/projects/marketplace-schemas.js';
+import {
+  MARKETPLACE_PATHS,
+  type marketItemResponse,
+  marketProjectResponse,
+  marketResponse,
+} from '../../http/projects/marketplace-schemas.js';
+import { terminalExample } from '../../pages/market/listing-examples.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
+import { printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { plain, printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
@@ -10,20 +17,25 @@ import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
-type Pricing = z.output<typeof marketProjectResponse>['pricing'];
+type Item = z.output<typeof marketItemResponse>;
 
 /** `tollhouse marketplace`: what can be bought. */
 export const marketplaceCommand: Command = {
   name: 'marketplace',
   summary: 'the APIs that can be called here, and what they cost',
-  help: `tollhouse marketplace [<words>] [--tag <tag>] [--token <token>] [--max-price <amount>] [--sort calls|price|new]
+  help: `tollhouse marketplace [<words>] [--tag <tag>] [--token <token>] [--min-price <amount>]
+                      [--max-price <amount>] [--sort calls|price|new]
 tollhouse marketplace show <slug>
 
 APIs that are listed, with their prices; "show" tells more of one, and how it is called. Needs no sign-in.
 
-  --limit <n>     how many, 1 to 100 (default 20)
-  --json          prints what the server answers
-  --server <url>  Tollhouse server (default: the one signed in to last)
+  --tag <tag>          with this tag
+  --token <token>      paid in this token, a symbol or a mint
+  --min-price <amount> --max-price <amount>   between what its cheapest calls cost, in whole tokens
+  --sort <order>       calls (most wallets that paid; the default), price or new
+  --limit <n>          how many, 1 to 100 (default 20)
+  --json               prints what the server answers
+  --server <url>       Tollhouse server (default: the one signed in to last)
 
 Examples:
   tollhouse marketplace weather --max-price 0.05 --token USDC
@@ -34,6 +46,7 @@ Examples:
       json: { type: 'boolean' },
       tag: { type: 'string' },
       token: { type: 'string' },
+      'min-price': { type: 'string' },
       'max-price': { type: 'string' },
       sort: { type: 'string' },
       limit: { type: 'string', default: '20' },
@@ -45,9 +58,9 @@ Examples:
       await show(server, slug, values.json);
       return 0;
     }
-    const { tag, token, sort, 'max-price': max_price } = values;
+    const { tag, token, sort, 'min-price': min_price, 'max-price': max_price } = values;
     const q = positionals.length === 0 ? undefined : positionals.join(' ');
-    const query = queryOf({ q, tag, token, max_price, sort, limit: readLimit(values.limit) });
+    const query = queryOf({ q, tag, token, min_price, max_price, sort, limit: readLimit(values.limit) });
     const answered = await readJson(await send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` }));
     if (values.json) printJson(answered);
     else printListed(answered);
@@ -58,7 +71,7 @@ Examples:
 function printListed(answered: unknown): void {
   const { data } = understood(marketResponse, answered);
   if (data.length === 0) return console.log('nothing is listed that fits');
-  const rows = data.map((it) => [it.slug, it.name, priceOf(it.pricing), String(it.calls), it.tags.join(',')]);
+  const rows = data.map((it) => [it.slug, it.name, costOf(it), String(it.calls), it.tags.join(',')]);
   printTable(['slug', 'name', 'price', 'calls', 'tags'], rows);
 }
 
@@ -70,15 +83,23 @@ async function show(server: string, slug: string, asJson: boolean | undefined): 
   const project = understood(marketProjectResponse, answered);
   printStep(project.slug, project.name);
   if (project.description !== null) printStep('', project.description);
-  printStep('price', priceOf(project.pricing));
+  if (project.status === 'down')
+    printStep('down', 'its API does not answer at the moment; nothing is sold until it does');
+  printPrices(project.pricing);
+  printRoutes(project.routes);
+  const { free_calls: free } = project;
+  if (free !== null) printStep('free', `${free.count} calls of each key a ${free.window}`);
   printStep('url', project.url);
   printStep(
     'calls',
     `${project.calls}, ${project.p95_ms === null ? 'durations not known' : `p95 ${project.p95_ms} ms`}`,
   );
-  console.log(`\n${project.example.curl.split('\n').map(plain).join('\n')}`);
+  console.log('\nCalled with a key of yours (tollhouse keys create --name <name>) and the wallet that pays:\n');
+  console.log(terminalExample(project.example).split('\n').map(plain).join('\n'));
 }
 
-function priceOf({ amount, token, buys }: Pricing): string {
-  return `${amount} ${token} for ${buys}`;
+function costOf({ pricing, price_range: { from, to }, has_free_routes: isSomeFree }: Item): string {
+  const { amount, token, buys } = pricing;
+  const cost = from === to ? `${amount} ${token} for ${buys}` : `${from}–${to} ${token}`;
+  return isSomeFree ? `${cost}, or free` : cost;
 }

@@ -10,10 +10,12 @@ import { queryOf } from './query-flags.js';
 export const spendingCommand: Command = {
   name: 'spending',
   summary: 'what your keys have spent, their budgets, and credit',
-  help: `tollhouse spending [--key <id>] [--project <id>] [--from <time>] [--to <time>] [--json]
+  help: `tollhouse spending [--key <id>] [--project <id>] [--mode live|test] [--network <name>] [--from <time>] [--to <time>] [--json]
 
-What your keys have spent by key, project and token, what is left of their budgets, and what is credit. Sign in first.
+What your keys have spent by key, project and token, what is left of their budgets, and what is credit. Money and test money are told apart, and never added up. Sign in first.
 
+  --mode <mode>         live: what was spent on mainnet; test: test money
+  --network <name>      what was spent on this network, such as solana-devnet
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: the last 30 days
   --json                prints what the server answers
   --server <url>        Tollhouse server (default: the one signed in to last)
@@ -26,6 +28,8 @@ Example:
       json: { type: 'boolean' },
       key: { type: 'string' },
       project: { type: 'string' },
+      mode: { type: 'string' },
+      network: { type: 'string' },
       from: { type: 'string' },
       to: { type: 'string' },
     });
@@ -42,9 +46,10 @@ function printSpending(answered: unknown): void {
   const { spending, totals, budgets, credit } = understood(spendingResponse, answered);
   if (spending.length === 0) console.log('nothing was spent');
   else {
-    const rows = spending.map((it) => [it.key_id, it.project_id, String(it.calls), it.amount, it.token]);
-    const sums = totals.map((it) => ['total', '', String(it.calls), it.amount, it.token]);
-    printTable(['key', 'project', 'calls', 'spent', 'token'], [...rows, ...sums]);
+    const moneyOf = (it: (typeof totals)[number]) => [String(it.calls), it.amount, it.token, it.network ?? ''];
+    const rows = spending.map((it) => [it.key_id, it.project_id, ...moneyOf(it)]);
+    const sums = totals.map((it) => ['total', '', ...moneyOf(it)]);
+    printTable(['key', 'project', 'calls', 'spent', 'token', 'network'], [...rows, ...sums]);
   }
   for (const it of budgets) {
     console.log(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);

@@ -1,20 +1,24 @@
-import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { defined } from '../../lib/defined.js';
+import { routeName } from '../../storage/projects/project-routes.js';
 import { onlyOne, readArguments } from '../arguments/arguments.js';
-import { type PricesArgument, pricesArgument, type RouteArgument } from '../arguments/route-argument.js';
+import type { PricesArgument } from '../arguments/prices-argument.js';
+import { changesFrom, PROJECT_FLAGS, type ProjectChanges, patchOf } from '../arguments/project-flags.js';
+import type { RouteArgument } from '../arguments/route-argument.js';
 import { CommandError, UsageError } from '../command.js';
-import { printTable } from '../output/table.js';
+import { pricesText } from '../output/price-text.js';
 import { printJson, printStep } from '../output/terminal.js';
+import { serverOf, signInAt } from '../session/credentials.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
-import { type ImportedRoute, neededRoutes, type ReadDocument, readOpenApi } from './openapi-routes.js';
+import { neededRoutes, type ReadDocument, readOpenApi } from './openapi-routes.js';
+import { argumentText, printImport, printOperations } from './print-import.js';
+import { readDocumentFile } from './read-document.js';
 
+const { file: _file, 'no-routes': _none, ...PROJECT } = PROJECT_FLAGS;
 const FLAGS = {
-  slug: { type: 'string' },
-  upstream: { type: 'string' },
-  price: { type: 'string' },
+  ...PROJECT,
   'dry-run': { type: 'boolean' },
   'without-document': { type: 'boolean' },
   server: { type: 'string' },
@@ -24,109 +28,99 @@ const FLAGS = {
 const USAGE = 'tollhouse projects import <openapi.json> --slug <slug> [--upstream <url>] [--price <price>] [--dry-run]';
 
 type Document = Extract<ReadDocument, { readonly ok: true }>;
+type Project = z.output<typeof projectItemResponse>;
 
 /** `tollhouse projects import`: makes or updates a project from an OpenAPI document, its operations with their prices. */
 export async function importProject(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS);
   const file = onlyOne(positionals, USAGE);
-  const json = readDocument(file);
+  const json = readDocumentFile(file);
   const read = readOpenApi(json);
   if (!read.ok) throw new CommandError(`"${file}" cannot be imported: ${read.faults.join('; ')}`);
-  const price = values.price === undefined ? undefined : pricesArgument('--price', values.price);
-  if (values['dry-run']) return printRoutes(read, price);
-  const { slug } = values;
+  const { slug, server, 'dry-run': isDry, 'without-document': isWithout, json: asJson, ...flags } = values;
+  const changes = changesFrom(flags);
+  const isAlone = isDry && (slug === undefined || signInAt(serverOf(server)) === undefined);
+  if (isAlone) {
+    printOperations(read, changes.pricing && argumentText(changes.pricing));
+    return 0;
+  }
   if (slug === undefined) throw new UsageError(`--slug is needed; usage: ${USAGE}`);
-  const session = openSession(values.server);
+  const session = openSession(server);
   const found = await findProject(session, slug);
-  const openapi = values['without-document'] ? undefined : json;
-  const own = price ?? (found?.pricing.pass === null ? found.pricing : undefined);
-  const body = defined({ openapi, routes: routesOf(read, own), pricing: price, upstream: upstreamOf(values.upstream) });
-  const made =
-    found === undefined
-      ? await session.post(PROJECTS_PATHS.all, newProject(slug, read, price, body))
-      : await session.patch(fillPath(PROJECTS_PATHS.one, { id: found.id }), changesOf(body));
-  if (values.json) printJson(made);
-  else printMade(read, understood(projectResponse, made), found === undefined ? 'made' : 'updated');
+  const body = bodyOf(read, { slug, changes, found, openapi: isWithout ? undefined : json });
+  if (isDry) {
+    // No more of it: it may have secrets of the upstream.
+    if (asJson) printJson({ operations: read.routes, routes: body.routes });
+    else printImport(read, body, found);
+    return 0;
+  }
+  const made = await send(session, found, body);
+  if (asJson) printJson(made);
+  else {
+    const { name, url, pricing } = understood(projectResponse, made);
+    printOperations(read, pricesText(pricing));
+    printStep(found === undefined ? 'made' : 'updated', `${name} (${slug}), called at ${url}`);
+  }
   return 0;
 }
 
-async function findProject(session: ServerSession, slug: string) {
+function send(session: ServerSession, found: Project | undefined, body: ProjectChanges): Promise<unknown> {
+  if (found === undefined) return session.post(PROJECTS_PATHS.all, body);
+  return session.patch(fillPath(PROJECTS_PATHS.one, { id: found.id }), patchOf(body));
+}
+
+async function findProject(session: ServerSession, slug: string): Promise<Project | undefined> {
   const projects = (await session.list(PROJECTS_PATHS.all)).map((it) => understood(projectItemResponse, it));
   return projects.find((it) => it.slug === slug);
 }
 
-function readDocument(file: string): object {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`"${file}" cannot be read (${error instanceof Error ? error.message : String(error)})`);
-  }
-  try {
-    const json: unknown = JSON.parse(text);
-    if (typeof json === 'object' && json !== null) return json;
-  } catch {
-    // Told below.
-  }
-  throw new UsageError(`"${file}" is no JSON object; a document in YAML is to be given as JSON`);
+interface Wanted {
+  readonly slug: string;
+  readonly changes: ProjectChanges;
+  readonly found: Project | undefined;
+  readonly openapi: object | undefined;
 }
 
-function newProject(
-  slug: string,
-  { title, server }: Document,
-  price: PricesArgument | undefined,
-  body: object,
-): object {
-  if (price === undefined) throw new UsageError(`--price is needed for a new project; usage: ${USAGE}`);
-  if (server === undefined && !('upstream' in body)) {
+/** What is asked of the server: a project, or the patch of one. */
+function bodyOf(read: Document, { slug, changes, found, openapi }: Wanted): ProjectChanges {
+  const { title, server } = read;
+  const own = changes.pricing ?? ownPrice(found);
+  const routes = routesOf(read, changes.routes ?? [], own);
+  if (found !== undefined) return { ...changes, ...defined({ openapi }), routes };
+  if (changes.pricing === undefined) throw new UsageError(`--price is needed for a new project; usage: ${USAGE}`);
+  const upstream = { ...defined({ url: server }), ...changes.upstream };
+  if (!('url' in upstream)) {
     throw new UsageError('--upstream is needed: the document names no server with a whole address');
   }
-  return { slug, name: title, ...(server === undefined ? {} : { upstream: { url: server } }), ...body };
+  const named: ProjectChanges = { slug, name: title };
+  return { ...named, ...changes, upstream, ...defined({ openapi }), routes };
 }
 
-/** A price that is given is the whole of it. */
-function changesOf(body: { readonly pricing?: object }): object {
-  return body.pricing === undefined ? body : { ...body, pricing: { prices: null, ...body.pricing } };
+function ownPrice(found: Project | undefined): PricesArgument | undefined {
+  if (found === undefined || found.pricing.pass !== null) return undefined;
+  const { amount, token, prices } = found.pricing;
+  return { amount, token, prices: prices.map((it) => ({ amount: it.amount, token: it.token })) };
 }
 
-function upstreamOf(url: string | undefined): { readonly url: string } | undefined {
-  return url === undefined ? undefined : { url };
-}
-
-/** What the project says of the operations. */
+/** What was given beside the document goes before it, and in the place of what the document says of the same calls. */
 function routesOf(
   { routes }: Document,
-  own: Pick<PricesArgument, 'amount' | 'token'> | undefined,
+  given: readonly RouteArgument[],
+  own: PricesArgument | undefined,
 ): readonly RouteArgument[] {
-  return neededRoutes(routes).map(({ method, path, price }): RouteArgument => {
-    if (price.kind === 'free') return { method, path, free: true };
-    const asked = price.kind === 'price' ? price : own;
-    if (asked === undefined)
-      throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
-    return { method, path, price: { amount: asked.amount, token: asked.token } };
-  });
+  const names = new Set(given.map(routeName));
+  const imported = neededRoutes(routes).filter((it) => !names.has(routeName(it)));
+  return [...given, ...imported.map((it) => importedRoute(it, own))];
 }
 
-function printRoutes({ routes }: Document, price: PricesArgument | undefined): number {
-  const own = price === undefined ? 'as the project' : textOf(price);
-  printTable(
-    ['method', 'path', 'price'],
-    routes.map((it) => [it.method, it.path, priceText(it, own)]),
-  );
-  return 0;
-}
-
-function priceText({ price }: ImportedRoute, own: string): string {
-  if (price.kind === 'free') return 'free';
-  return price.kind === 'price' ? `${price.amount} ${price.token}` : own;
-}
-
-function textOf({ prices = [], ...first }: PricesArgument): string {
-  return [first, ...prices].map(({ amount, token }) => `${amount} ${token}`).join(' or ');
-}
-
-function printMade(document: Document, project: z.output<typeof projectResponse>, what: string): void {
-  const { amount, token } = project.pricing;
-  printRoutes(document, { amount, token });
-  printStep(what, `${project.name} (${project.slug}), called at ${project.url}`);
+function importedRoute(
+  { method, path, price }: Document['routes'][number],
+  own: PricesArgument | undefined,
+): RouteArgument {
+  if (price.kind === 'free') return { method, path, free: true };
+  if (price.kind === 'price') return { method, path, price: { amount: price.amount, token: price.token } };
+  if (own?.amount === undefined)
+    throw new UsageError(`--price is needed: the project has none of single calls; usage: ${USAGE}`);
+  const { amount, token, prices = [] } = own;
+  return { method, path, price: { amount, ...defined({ token }), ...(prices.length === 0 ? {} : { prices }) } };
 }

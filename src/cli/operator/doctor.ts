@@ -17,8 +17,8 @@ export const doctor: Command = {
 
 Reads the environment variables of "tollhouse serve" and looks at all that they name: misspelt variables, key files and who can
 read them, RPC and WebSocket, whether they belong to the network, what the fee payer holds, whether PAY_TO and the split wallet
-can receive USDC, database and schema, Redis, JWT_SECRET, BASE_URL and TRUST_PROXY. Each thing is a line, with what mends it.
-Nothing is written, and no payment is made.
+can receive USDC, database and schema, Redis, JWT_SECRET, whether SECRETS_KEY opens what the database holds, BASE_URL and
+TRUST_PROXY. Each thing is a line, with what mends it. Nothing is written, and no payment is made.
 
   --env <file>        a file of variables, NAME=value a line; what the environment sets goes before it. (--env-file is the
                       same; Node 20 takes it for its own, and ends without a word of ours where there is no such file.)

@@ -7,6 +7,8 @@ import {
   VARIABLES,
 } from '../../server/configuration/configuration.js';
 import { misspeltVariables, warnOfMisspelt } from '../../server/configuration/misspelt.js';
+import { createLogger, SILENT, usualLogFormat } from '../../server/logger.js';
+import { takeProcessWarnings } from '../../server/process-warnings.js';
 import { type RunningServer, startServer } from '../../server/start-server.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { SANDBOX_RPC } from '../arguments/rpc-argument.js';
@@ -48,6 +50,8 @@ Environment:
   MAX_FEE_LAMPORTS_PER_HOUR             most that is spent on network fees, in lamports (default 1,000,000,000)
   MAX_PAYMENTS_IN_FLIGHT                payments under way at once before more are told to come again (default 500)
   FLOOD_LIMIT_PER_SECOND                requests a second of one address before it is held off (default 250; 0: no bound)
+  METRICS_PORT, METRICS_HOST            a port of its own for /metrics, /readyz and /livez (default 127.0.0.1; /metrics is public)
+  LOG_FORMAT                            json or text (default: text on a terminal, else a JSON line for each thing)
   LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
   PORT, HOST                            as above`;
 
@@ -65,14 +69,42 @@ export const serve: Command = {
     none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
     const { port, host } = values;
     const overrides = defined({ PORT: port, HOST: host });
-    const server = await startServer(takeConfiguration(overrides));
-    await (values.json ? printStarted(server) : printWelcome(server));
-    await untilStopped();
-    if (!values.json) console.log('\nstopping: no new requests; those under way are finished');
-    await server.close();
-    return 0;
+    const warnings = takeProcessWarnings();
+    try {
+      const { configuration, logger, isForPeople } = await takeSetUp(overrides);
+      if (logger !== SILENT) warnings.tell(logger);
+      else warnings.stop();
+      const server = await startServer(configuration).catch((error: unknown) => {
+        logger.error(faultOf(error), 'the server does not start');
+        throw error;
+      });
+      if (values.json) await printStarted(server, isForPeople);
+      else if (isForPeople) await printWelcome(server);
+      await untilStopped();
+      if (isForPeople && !values.json) console.log('\nstopping: no new requests; those under way are finished');
+      await server.close();
+      return 0;
+    } finally {
+      warnings.stop();
+    }
   },
 };
+
+/** What is told as JSON lines, on standard output, is told by the log alone. */
+async function takeSetUp(overrides: Readonly<Record<string, string>>) {
+  const configuration = takeConfiguration(overrides);
+  const { logLevel, logFormat = usualLogFormat() } = configuration;
+  return {
+    configuration,
+    logger: await createLogger(logLevel, undefined, logFormat),
+    isForPeople: logFormat === 'text',
+  };
+}
+
+function faultOf(error: unknown): object {
+  const code: unknown = Reflect.get(Object(error), 'code');
+  return defined({ code, reason: error instanceof Error ? error.message : String(error) });
+}
 
 function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {
   warnOfMisspelt(misspeltVariables(process.env, VARIABLES));
@@ -81,15 +113,28 @@ function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerC
   return configuration;
 }
 
-async function printStarted({ url, chain, facilitator, demo }: RunningServer): Promise<void> {
+async function printStarted(
+  { url, metricsUrl: metrics_url, chain, facilitator, demo }: RunningServer,
+  isForPeople: boolean,
+): Promise<void> {
   const { wallet, status } = await facilitator.health();
   const { rpcUrl: rpc_url, wsUrl: ws_url } = chain.sandbox ?? {};
   const sandbox = chain.sandbox === undefined ? null : { rpc_url, ws_url };
   const demo_url = demo ? `${url}/demo` : null;
-  printJson({ url, version: VERSION, network: facilitator.network, sandbox, fee_payer: { wallet, status }, demo_url });
+  const started = {
+    url,
+    ...defined({ metrics_url }),
+    version: VERSION,
+    network: facilitator.network,
+    sandbox,
+    fee_payer: { wallet, status },
+    demo_url,
+  };
+  if (isForPeople) printJson(started);
+  else console.log(JSON.stringify(started));
 }
 
-async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {
+async function printWelcome({ url, metricsUrl, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {
   const { wallet, status } = await facilitator.health();
   const { sandbox } = chain;
   printStep(
@@ -97,6 +142,7 @@ async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningSe
     `${VERSION} on ${sandbox === undefined ? facilitator.network : 'a sandbox chain of its own (answers as devnet)'}`,
   );
   printStep('server', url);
+  if (metricsUrl !== undefined) printStep('metrics', `${metricsUrl}/metrics`);
   if (sandbox !== undefined) printStep('RPC', sandbox.rpcUrl);
   printStep('fee payer', `${wallet} (${status})`);
   if (!tokens) printStep('sign-in', 'by SIGN-IN-WITH-X only; set JWT_SECRET for access tokens');

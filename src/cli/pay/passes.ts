@@ -6,6 +6,7 @@ import { selectItem } from '../arguments/select-item.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
+import { signInAt } from '../session/credentials.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 
@@ -36,11 +37,16 @@ newest 100 does, by what it covers.
 async function list(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON);
   none(positionals, `${NAME} list`);
-  const { found, answered } = await readPasses(openSession(values.server));
+  const session = openSession(values.server);
+  const { found, answered } = await readPasses(session);
   if (values.json) printJson(answered);
-  else if (found.length === 0) console.log('no passes yet; a payment buys one where the 402 offers it');
+  else if (found.length === 0) console.log(nothingYet(session));
   else printTable(['id', 'covers', 'site', 'left', 'ends', 'status'], found.map(rowOf));
   return 0;
+}
+
+function nothingYet({ server }: ServerSession): string {
+  return `no passes yet that ${signInAt(server)?.wallet} has paid for; a payment buys one where the 402 offers it`;
 }
 
 function rowOf({ id, covers, project, site, bought, left, ends_at, status }: Pass): string[] {

@@ -1,5 +1,6 @@
 import type { KeypairInput } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
+import { type PriceArgument, priceArgument } from '../arguments/price-argument.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
 import { readBudget, type WalletBudget } from '../budget/budget.js';
 import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
@@ -17,6 +18,8 @@ export interface PayOptions {
   readonly wallet: KeypairInput;
   /** RPC to ask; default: by the network of the terms. */
   readonly rpcUrl: string | undefined;
+  /** Which of several prices is paid, such as `0.05 USDC`. Default: the first that is not over the limits. */
+  readonly price: PriceArgument | undefined;
   /** Most that may be paid, as decimal text in the token's own unit. */
   readonly max: string;
   /** What may be spent in a time. Default: what {@link PayOptions.max} allows, as often as it is asked for. */
@@ -39,7 +42,8 @@ token of a pass that is kept, else signing in, where the 402 offers it.
   --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
   --demo             pay with the sandbox chain's public demo wallet
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
-  --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
+  --price <price>    which of several prices is paid, such as "0.05 USDC" (default: the first that is not over the limits)
+  --max <amount>     most that may be paid, in the token's own unit (default: --price, else ${DEFAULT_MAX})
   --budget <budget>  most that the wallet may spend in a time: "1 USDC/day", by hour, day, month (of UTC) or total
   --budget-window <w>  that time beside an amount alone, --budget 1 --budget-window 24h: what was spent counts for so long
   -X, --method <m>   HTTP method (default GET, or POST with --data)
@@ -72,7 +76,7 @@ export function readPayCommand(args: readonly string[]): PayOptions | ResumeOpti
   const { resume, json } = values;
   if (resume === undefined) return readPayOptions(values, positionals);
   const named = (
-    ['keypair', 'demo', 'rpc', 'max', 'budget', 'budget-window', 'anew', 'method', 'header', 'data'] as const
+    ['keypair', 'demo', 'rpc', 'price', 'max', 'budget', 'budget-window', 'anew', 'method', 'header', 'data'] as const
   ).filter((it) => values[it]);
   if (positionals.length + named.length > 0)
     throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
@@ -85,6 +89,7 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
   const [url, ...rest] = positionals;
   if (url === undefined || rest.length > 0)
     throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
+  const price = values.price === undefined ? undefined : priceArgument('--price', values.price);
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
   return {
     url,
@@ -93,7 +98,8 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     body: values.data,
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
-    max: values.max ?? DEFAULT_MAX,
+    price,
+    max: values.max ?? price?.amount ?? DEFAULT_MAX,
     budget: readBudget(values.budget, values['budget-window']),
     anew: values.anew,
     json: values.json,
@@ -104,6 +110,7 @@ const OPTIONS = {
   keypair: { type: 'string' },
   demo: { type: 'boolean', default: false },
   rpc: { type: 'string' },
+  price: { type: 'string' },
   max: { type: 'string' },
   budget: { type: 'string' },
   'budget-window': { type: 'string' },

@@ -7,10 +7,14 @@ import type { UrlPayment } from './url-payment.js';
 
 const MAX_SHOWN_CHARACTERS = 4_000;
 
-/** Shows what the payer is asked for, and what he holds. */
-export function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: WalletHoldings): void {
+/**
+ * Shows what the payer is asked for, and what he holds.
+ * @param offered - how many prices there were to choose from
+ */
+export function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: WalletHoldings, offered: number): void {
   const { terms } = chosen.payable;
   printStep('terms', `${chosen.price} to ${terms.payTo} on ${terms.network}; network fee paid by ${terms.feePayer}`);
+  if (offered > 1) printStep('', `one of ${offered} prices; --price chooses another`);
   const shown = held === undefined ? 'no token account for it' : showAmount(held, chosen.paidIn);
   printStep('wallet', `${payer} holds ${shown}`);
 }

@@ -7,6 +7,7 @@ import { readMint, readTokenBalances } from '../../solana/accounts/token-account
 import { buildPaymentTransaction } from '../../solana/building/payment-transaction.js';
 import { readKeypair } from '../../solana/keypair.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { PriceArgument } from '../arguments/price-argument.js';
 import type { OpenBudget } from '../budget/open-budget.js';
 import { CommandError } from '../command.js';
 import type { PayOptions } from './pay-options.js';
@@ -36,16 +37,21 @@ export interface WalletHoldings {
   readonly recipient: bigint | undefined;
 }
 
-/** Takes the first terms whose price is not over the limit, and not over what a budget has left. */
+/** Takes the first terms whose price is the one that was named, not over the limit, and not over what a budget has left. */
 export async function chooseTerms(
   offers: readonly PayableTerms[],
-  { max, budget }: { readonly max: string; readonly budget: OpenBudget | undefined },
+  { price, max, budget }: Pick<PayOptions, 'price' | 'max'> & { readonly budget: OpenBudget | undefined },
   rpc: SolanaRpc,
 ): Promise<ChosenTerms> {
   const tooDear: string[] = [];
+  const others: string[] = [];
   const refusals: string[] = [];
   for (const payable of offers) {
     const chosen = await describeTerms(payable, rpc);
+    if (price !== undefined && !isPriceOf(price, chosen)) {
+      others.push(chosen.price);
+      continue;
+    }
     const limit = parseDecimal(max, chosen.paidIn.decimals);
     if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
     const { amount } = payable.terms;
@@ -55,9 +61,16 @@ export async function chooseTerms(
     if (refusal === undefined) tooDear.push(chosen.price);
     else refusals.push(refusal);
   }
+  if (others.length === offers.length) throw new CommandError(`--price: offered are ${others.join(' or ')}`);
   const dear = `the price is ${tooDear.join(' or ')}, over the limit of ${max}; allow more with --max <amount>`;
   const told = [...refusals, ...(tooDear.length > 0 ? [dear] : [])];
   throw new CommandError(refusals.length === 0 ? dear : `nothing was paid: ${told.join('; ')}`);
+}
+
+function isPriceOf({ amount, token }: PriceArgument, { payable, paidIn }: ChosenTerms): boolean {
+  const units = parseDecimal(amount, paidIn.decimals);
+  const isToken = token === paidIn.asset || token.toUpperCase() === paidIn.symbol.toUpperCase();
+  return isToken && units.ok && units.value === payable.terms.amount;
 }
 
 async function describeTerms(payable: PayableTerms, rpc: SolanaRpc): Promise<ChosenTerms> {

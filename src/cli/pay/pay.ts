@@ -67,11 +67,11 @@ async function preparePayment(options: PayOptions, offers: readonly PayableTerms
   try {
     const payer = walletAddress(options.wallet);
     const budget = options.budget && openBudget(options.budget, { payer, network }, rpc);
-    const chosen = await chooseTerms(offers, { max: options.max, budget }, rpc);
+    const chosen = await chooseTerms(offers, { price: options.price, max: options.max, budget }, rpc);
     const { payable, paidIn, price } = chosen;
     const { payTo, amount } = payable.terms;
     const before = await readHoldings({ payer, payTo, paidIn }, rpc);
-    if (!json) printTerms(chosen, payer, before);
+    if (!json) printTerms(chosen, payer, before, offers.length);
     const transaction = await signPayment(options.wallet, chosen, rpc);
     if (!json) printStep('signed', `a transfer of ${price}, ${transaction.length} bytes`);
     const payment = { [payable.headerName]: payable.headerValue(transaction) };

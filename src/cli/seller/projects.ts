@@ -3,15 +3,16 @@ import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
+import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { importProject } from '../import/import-project.js';
+import { priceText, printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
-import { PROJECT_FLAGS, readProjectChanges, readProjectFlags } from './project-flags.js';
-import { UPSTREAM_HELP } from './upstream-flags.js';
 
 const NAME = 'tollhouse projects';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -46,19 +47,26 @@ The APIs that you sell, each under /v1/<slug> of the server. A project is named 
 
   --slug <slug>        name in the address
   --upstream <url>     the API that runs already; https, except in networks that the server lets in
-  --price <price>      of each call: "0.01 USDC", "$0.01", in several tokens "0.01 USDC or 0.01 PYUSD"
+  --price <price>      of each call: "0.01 USDC", "$0.01"; several with "or" between them, also for more than one call:
+                       "0.01 USDC or 0.01 PYUSD", "0.01 USDC or 0.05 USDC for 10 calls or 1 USDC for 30d", "2 USDC for 500
+                       calls in 30d", "5 USDC as credit at 0.004". With update it is the whole of the price
   --route <route>      what calls of a path cost, as often as you like; the first that matches decides: "GET /reports/** 0.05 USDC",
                        "/health free", "/admin/** deny" (or "deny 403"). "*" is one segment, "**" at the end any rest
   --no-routes          update: takes all routes away
   --free-calls <n>     calls that each key has without paying: 100/day (or hour, month); "none" takes them away
 ${UPSTREAM_HELP}
   --name <name>        for people (default: the slug)
+  --description <text> what it is, for the marketplace
+  --tags <list>        words to find it by, separated by commas
+  --example <call>     a call that shows how: "GET /weather/berlin", 'POST /weather {"town":"berlin"}'
   --split <shares>     <wallet>=9000,<wallet>=1000: who is paid, in basis points (default: all to you)
-  --listed             shows it in the marketplace (default: for whoever knows its slug)
+  --listed             shows it in the marketplace
+  --unlisted           for whoever knows its slug (the default)
   --private            for you alone; for everybody else it is not there
   --allowed <list>     private, but for these wallets and keys (ids), separated by commas
   --file <file>        JSON as for POST /api/v1/projects, for everything that has no option here
-  --dry-run            import: prints the operations and their prices, and changes nothing
+  --dry-run            import: prints the operations, their prices and what would change, and changes nothing. An operation with
+                       x-payment-info has its price, one with "security": [] is free; --route goes before both
   --without-document   import: keeps the routes alone, and not the document, which the marketplace would show
   --yes                deletes without asking
   --json               prints what the server answers
@@ -78,7 +86,7 @@ async function list(args: readonly string[]): Promise<number> {
 
 function rowOf(json: unknown): string[] {
   const { slug, pricing, state, visibility, upstream, created_at } = understood(projectItemResponse, json);
-  return [slug, priceOf(pricing), state, visibility, upstream.url, created_at.slice(0, 10)];
+  return [slug, priceText(pricing), state, visibility, upstream.url, created_at.slice(0, 10)];
 }
 
 async function create(args: readonly string[]): Promise<number> {
@@ -141,23 +149,6 @@ async function confirm(slug: string): Promise<void> {
   if (typed.trim() !== slug) throw new CommandError('nothing was deleted');
 }
 
-function priceOf({
-  amount,
-  token,
-  pass,
-  buys,
-}: Pick<ProjectItem['pricing'], 'amount' | 'token' | 'pass' | 'buys'>): string {
-  return pass === null ? `${amount} ${token}` : `${amount} ${token} for ${buys}`;
-}
-
-function routeText({ price, free, deny }: ProjectItem['routes'][number]): string {
-  if (free) return 'free';
-  if (price === null) return `not for sale (${deny})`;
-  return [priceOf(price), ...price.prices.map((it) => `${it.amount} ${it.token}`), ...price.offers.map(priceOf)].join(
-    ' or ',
-  );
-}
-
 function upstreamText({ url, health, status }: ProjectItem['upstream']): string {
   if (health === null) return url;
   return `${url} (${status ?? 'not looked at yet'}: ${health.path} every ${health.interval} s)`;
@@ -169,10 +160,8 @@ function printProject(json: unknown): void {
   printStep('project', `${name} (${slug}, ${id})`);
   printStep('state', `${state}, ${visibility}`);
   printStep('called at', url);
-  printStep('price', `${priceOf(pricing)} on ${pricing.network}`);
-  for (const it of pricing.prices) printStep('or', `${it.amount} ${it.token}`);
-  for (const it of pricing.offers) printStep('or', priceOf(it));
-  for (const it of project.routes) printStep('route', `${it.method ?? 'any'} ${it.path} ${routeText(it)}`);
+  printPrices(pricing);
+  printRoutes(project.routes);
   if (project.free_calls !== null)
     printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
   printStep('upstream', upstreamText(upstream));

@@ -12,18 +12,21 @@ import { signInFrom } from './session.js';
 
 /** Nobody can pay himself. */
 const DEMO_SELLER = 1;
+const DEMO_BUYER = 0;
 
 /** `tollhouse login`: signs in with a wallet. */
 export const login: Command = {
   name: 'login',
   summary: 'sign in with a wallet, to sell APIs and to see what it has bought',
-  help: `tollhouse login (--keypair <file> | --demo) [--server <url>] [--print]
+  help: `tollhouse login (--keypair <file> | --demo [--buyer]) [--server <url>] [--print]
 
-Signs in at a server with a wallet (Sign In With Solana), for the commands passes, projects, keys, analytics and webhooks.
+Signs in at a server with a wallet (Sign In With Solana), for the commands projects, keys,
+analytics and webhooks of those who sell, and keys, passes, calls, receipt, spending and events of those who buy.
 They go to the server that you signed in to last, unless --server names another; tokens are renewed by themselves.
 
   --keypair <file>      key file of the wallet (the JSON array of solana-keygen)
   --demo                a public demo wallet of the sandbox chain; another one than that which pays with --demo
+  --buyer               with --demo: the one that pays
   --server, --url <url> Tollhouse server (default: the one signed in to last, else ${DEFAULT_SERVER})
   --print               shows an access token, good for 15 minutes, and keeps nothing
   --json                for programs
@@ -33,6 +36,7 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
     const { values, positionals } = readArguments(args, {
       keypair: { type: 'string' },
       demo: { type: 'boolean' },
+      buyer: { type: 'boolean' },
       server: { type: 'string' },
       url: { type: 'string' },
       print: { type: 'boolean' },
@@ -40,7 +44,8 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
     });
     if (positionals.length > 0)
       throw new UsageError(`"${positionals.join(' ')}" is not understood; tollhouse login --help`);
-    const wallet = readWallet(values.keypair, values.demo, DEMO_SELLER);
+    if (values.buyer && !values.demo) throw new UsageError('--buyer goes with --demo');
+    const wallet = readWallet(values.keypair, values.demo, values.buyer ? DEMO_BUYER : DEMO_SELLER);
     if (wallet === undefined) {
       throw new UsageError('say which wallet signs in: --keypair <file>, or --demo on the sandbox chain');
     }

@@ -1,5 +1,5 @@
-import { freeCallsArgument, routeArgument } from '../arguments/route-argument.js';
 import { UsageError } from '../command.js';
+import { freeCallsArgument, type RouteArgument, routeArgument } from './route-argument.js';
 
 /** Flags that say what calls of some paths cost, and which are free; for `readArguments`. */
 export const PRICE_FLAGS = {
@@ -16,7 +16,10 @@ export interface PriceFlags {
 }
 
 /** The fields of a project that they say; those that were not given are missing. Null takes away. */
-export function readPriceFlags(flags: PriceFlags): object {
+export function readPriceFlags(flags: PriceFlags): {
+  readonly routes?: readonly RouteArgument[] | null;
+  readonly free_calls?: object | null;
+} {
   const { route, 'no-routes': isWithout, 'free-calls': free } = flags;
   if (route !== undefined && isWithout) throw new UsageError('give --route or --no-routes, not both');
   const routes = isWithout ? null : route?.map((it) => routeArgument('--route', it));

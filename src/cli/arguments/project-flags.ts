@@ -1,18 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../lib/defined.js';
-import { pricesArgument } from '../arguments/route-argument.js';
 import { UsageError } from '../command.js';
 import { PRICE_FLAGS, type PriceFlags, readPriceFlags } from './price-flags.js';
+import { type PricesArgument, pricesArgument, wholePrice } from './prices-argument.js';
+import type { RouteArgument } from './route-argument.js';
 import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 
 /** Flags of `tollhouse projects create`, for `readArguments`. */
 export const PROJECT_FLAGS = {
   slug: { type: 'string' },
   name: { type: 'string' },
+  description: { type: 'string' },
+  tags: { type: 'string' },
+  example: { type: 'string' },
   upstream: { type: 'string' },
   price: { type: 'string' },
   split: { type: 'string' },
   listed: { type: 'boolean' },
+  unlisted: { type: 'boolean' },
   private: { type: 'boolean' },
   allowed: { type: 'string' },
   file: { type: 'string' },
@@ -20,14 +25,27 @@ export const PROJECT_FLAGS = {
   ...UPSTREAM_FLAGS,
 } as const;
 
+/** What is to be said of a project, as far as other readers of flags look. */
+export interface ProjectChanges {
+  readonly slug?: string;
+  readonly name?: string;
+  readonly upstream?: object;
+  readonly pricing?: PricesArgument;
+  readonly routes?: readonly RouteArgument[] | null;
+}
+
 /** What was given for {@link PROJECT_FLAGS}. */
 export interface ProjectFlags extends PriceFlags, UpstreamFlags {
   readonly slug?: string | undefined;
   readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tags?: string | undefined;
+  readonly example?: string | undefined;
   readonly upstream?: string | undefined;
   readonly price?: string | undefined;
   readonly split?: string | undefined;
   readonly listed?: boolean | undefined;
+  readonly unlisted?: boolean | undefined;
   readonly private?: boolean | undefined;
   readonly allowed?: string | undefined;
   readonly file?: string | undefined;
@@ -45,21 +63,48 @@ export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
 /** The merge patch of a project that was asked for. */
 export function readProjectChanges({ slug, file, ...flags }: ProjectFlags): object {
   if (slug !== undefined) throw new UsageError('a slug cannot be changed; make another project');
-  const changes = file === undefined ? changesFrom(flags) : readProjectFlags({ ...flags, file });
+  const changes = file === undefined ? patchOf(changesFrom(flags)) : readProjectFlags({ ...flags, file });
   if (Object.keys(changes).length === 0) throw new UsageError('say what to change; see tollhouse projects --help');
   return changes;
 }
 
-function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): object {
+/** A merge patch: a price that is given is the whole of it. */
+export function patchOf({ pricing, ...changes }: ProjectChanges): object {
+  return pricing === undefined ? changes : { ...changes, pricing: wholePrice(pricing) };
+}
+
+/** The fields of a project that flags say. */
+export function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): ProjectChanges {
   const changed = { ...defined({ url: upstream }), ...readUpstreamFlags(more) };
   return {
     ...defined({ name }),
     ...(Object.keys(changed).length === 0 ? {} : { upstream: changed }),
-    ...(price === undefined ? {} : { pricing: { prices: null, ...pricesArgument('--price', price) } }),
+    ...(price === undefined ? {} : { pricing: pricesArgument('--price', price) }),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
+    ...shownFrom(more),
     ...visibilityFrom(more),
     ...readPriceFlags(more),
   };
+}
+
+/** What is shown of it in the marketplace. */
+function shownFrom({ description, tags, example }: ProjectFlags): object {
+  return {
+    ...defined({ description }),
+    ...(tags === undefined ? {} : { tags: tags.split(',').map((it) => it.trim()) }),
+    ...(example === undefined ? {} : { example: readExample(example) }),
+  };
+}
+
+function readExample(text: string): object {
+  const [, method = 'GET', path, body] = /^(?:([A-Za-z]+) +)?(\/\S*)(?: +(\S.*))?$/s.exec(text.trim()) ?? [];
+  const fault = `--example must be as in "GET /weather/berlin" or 'POST /weather {"town":"berlin"}', not "${text}"`;
+  if (path === undefined) throw new UsageError(fault);
+  try {
+    return { method: method.toUpperCase(), path, ...(body === undefined ? {} : { body: JSON.parse(body) }) };
+  } catch {
+    throw new UsageError(fault);
+  }
 }
 
 function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags): object {
@@ -72,15 +117,16 @@ function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags
     upstream: { url: upstream, ...readUpstreamFlags(more) },
     pricing: pricesArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
+    ...shownFrom(more),
     ...visibilityFrom(more),
     ...readPriceFlags(more),
   };
 }
 
-function visibilityFrom({ listed, private: isPrivate, allowed }: ProjectFlags): object {
-  if (listed && (isPrivate || allowed !== undefined))
-    throw new UsageError('a project is --listed or --private, not both');
-  if (listed) return { visibility: 'listed' };
+function visibilityFrom({ listed, unlisted, private: isPrivate, allowed }: ProjectFlags): object {
+  const said = [listed, unlisted, isPrivate || allowed !== undefined].filter((it) => it);
+  if (said.length > 1) throw new UsageError('a project is --listed, --unlisted or --private, one of them');
+  if (listed || unlisted) return { visibility: listed ? 'listed' : 'unlisted' };
   if (allowed !== undefined) return { visibility: 'private', allowed: allowed.split(',').map((it) => it.trim()) };
   return isPrivate ? { visibility: 'private' } : {};
 }
