@@ -5,18 +5,19 @@ import { dayIn, numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
 import { filledWith } from '../texts/filled-with.js';
 import { clientExample, terminalExample } from './listing-examples.js';
-import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
+import { allPrices, buysOf, type MarketPrice, priceOf, type ShownListing, type ShownRoute } from './shown-listing.js';
 import { tryDataOf, tryIt } from './try-it.js';
 
 /** A listing as `GET /api/v1/marketplace/<slug>` answers it. */
 export interface ListingContent extends ShownListing {
+  readonly routes: readonly ShownRoute[];
   readonly openapi: unknown;
 }
 
 /** One listing of the marketplace: what it costs, how it has done, how it is called, and a way to try it. */
 export function listingPage(shell: ServiceShell, listing: ListingContent): RenderedPage {
   const { places } = shell;
-  const { name, description, tags, openapi } = listing;
+  const { name, description, tags, openapi, status } = listing;
   const data = tryDataOf(shell, listing);
   const tagList = tags.map(
     (it) => markup`<a class="tag" href="${places.marketplace}?tag=${encodeURIComponent(it)}">${it}</a>`,
@@ -25,9 +26,11 @@ export function listingPage(shell: ServiceShell, listing: ListingContent): Rende
     title: name,
     place: 'marketplace',
     content: markup`<h1>${name}</h1>
+${status === 'down' ? markup`<p class="notice" role="status">${shell.texts.resting}</p>` : undefined}
 ${description === null ? undefined : markup`<p class="words">${description}</p>`}
 ${tags.length === 0 ? undefined : markup`<p>${tagList}</p>`}
 <div class="grid">${pricesCard(shell, listing)}${figuresCard(shell, listing)}</div>
+${listing.routes.length === 0 ? undefined : routesCard(shell, listing)}
 ${data === undefined ? undefined : tryIt(shell, listing)}
 ${examples(shell, listing)}
 ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
@@ -36,12 +39,33 @@ ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
   });
 }
 
-function pricesCard({ texts, payTexts }: ServiceShell, listing: ListingContent): Markup {
-  const prices = listedPrices(listing).map(
-    (it, at) =>
-      markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${buysOf(it, payTexts())}</span></p>`,
+const PER_WINDOW = { hour: 'perHour', day: 'perDay', month: 'perMonth' } as const;
+
+function pricesCard(shell: ServiceShell, { pricing, free_calls: free }: ListingContent): Markup {
+  const { texts } = shell;
+  const prices = allPrices(pricing).map((it, at) => priceLine(shell, it, at));
+  const given = free && filledWith(texts[PER_WINDOW[free.window]], { count: numberIn(texts.language, free.count) });
+  return markup`<section class="card"><h2>${texts.price}</h2>${prices}${given === null ? undefined : markup`<p class="soft">${given}</p>`}</section>`;
+}
+
+function priceLine({ texts, payTexts }: ServiceShell, price: MarketPrice, at: number): Markup {
+  return markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(price)}</strong> <span class="soft">${buysOf(price, payTexts())}</span></p>`;
+}
+
+function routesCard(shell: ServiceShell, { routes, pricing, has_free_routes: isSomeFree }: ListingContent): Markup {
+  const { texts } = shell;
+  const costOf = (price: ShownRoute['price']) =>
+    price === null
+      ? markup`<p><strong class="price">${texts.free}</strong></p>`
+      : allPrices(price).map((it, at) => priceLine(shell, it, at));
+  const rows = routes.map(
+    ({ method, path, price }) =>
+      markup`<dt><span class="soft small">${method ?? texts.anyMethod}</span> <code>${path}</code></dt><dd>${costOf(price)}</dd>
+`,
   );
-  return markup`<section class="card"><h2>${texts.price}</h2>${prices}</section>`;
+  return markup`<section class="card"><h2>${texts.routes}</h2>
+<dl class="routes">${rows}<dt>${texts.otherCalls}</dt><dd>${costOf(pricing)}</dd></dl>
+${isSomeFree ? markup`<p class="soft small">${texts.freeNote}</p>` : undefined}</section>`;
 }
 
 function figuresCard({ texts }: ServiceShell, listing: ListingContent): Markup {
@@ -75,6 +99,8 @@ function ownDocument({ texts }: ServiceShell, document: unknown): Markup {
 const STYLE = `
 fieldset { border: 0; padding: 0; margin: 1rem 0 0; display: grid; gap: .5rem; } legend { padding: 0; margin-bottom: .5rem; color: var(--soft); font-size: .9rem; }
 .offer { display: flex; align-items: center; gap: .75rem; } .offer input { width: 1.15rem; min-height: 1.15rem; accent-color: var(--accent); flex: none; }
+.routes { display: grid; grid-template-columns: minmax(0, 1fr); gap: .15rem 1.5rem; } .routes dt { overflow-wrap: anywhere; } .routes dd { margin: 0 0 .6rem; } .routes p { margin: 0; } .routes .price { font-size: 1.1rem; }
+@media (min-width: 40rem) { .routes { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: .6rem 1.5rem; } .routes dd { margin: 0; } }
 .words { white-space: pre-line; overflow-wrap: anywhere; }
 .fields { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
 .grid { grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }

@@ -2,13 +2,14 @@ import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
 import { numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
-import { buysOf, priceOf, type ShownListing } from './shown-listing.js';
+import { buysOf, rangeOf, type ShownListing } from './shown-listing.js';
 
 /** What was looked for, as the address says it. */
 export interface ShownSearch {
   readonly q?: string | undefined;
   readonly tag?: string | undefined;
   readonly token?: string | undefined;
+  readonly min_price?: string | undefined;
   readonly max_price?: string | undefined;
   readonly sort: 'calls' | 'price' | 'new';
   readonly limit: number;
@@ -41,7 +42,10 @@ ${next === null ? undefined : markup`<p><a href="${places.marketplace}?${searchO
   });
 }
 
-function filterForm({ texts, places }: ServiceShell, { q, tag, token, sort }: ShownSearch): Markup {
+function filterForm(
+  { texts, places }: ServiceShell,
+  { q, tag, token, sort, min_price: from, max_price: to }: ShownSearch,
+): Markup {
   const orders = (['calls', 'price', 'new'] as const).map((it) => {
     const chosen = it === sort ? markup` selected` : undefined;
     return markup`<option value="${it}"${chosen}>${texts[SORTS[it]]}</option>`;
@@ -50,6 +54,8 @@ function filterForm({ texts, places }: ServiceShell, { q, tag, token, sort }: Sh
   return markup`<form class="filter" role="search" action="${places.marketplace}">
 <label>${texts.search}<input type="search" name="q" value="${q}" maxlength="200"></label>
 <label>${texts.token}<input name="token" value="${token}" maxlength="64"></label>
+<label>${texts.priceFrom}<input name="min_price" value="${from}" inputmode="decimal" maxlength="39"></label>
+<label>${texts.priceTo}<input name="max_price" value="${to}" inputmode="decimal" maxlength="39"></label>
 <label>${texts.sort}<select name="sort">${orders}</select></label>
 ${hidden}<button>${texts.show}</button>
 </form>
@@ -57,7 +63,7 @@ ${tag === undefined ? undefined : markup`<p><a class="tag" href="${places.market
 }
 
 function listingCard({ texts, payTexts, places }: ServiceShell, item: ShownListing): Markup {
-  const { slug, name, description, tags, pricing, calls } = item;
+  const { slug, name, description, tags, pricing, calls, price_range: range } = item;
   const { marketplace } = places;
   const text = description === null ? undefined : markup`<p class="soft">${shortened(description)}</p>`;
   const tagLinks = tags.map((it) => markup`<a class="tag" href="${marketplace}?${searchOf({ tag: it })}">${it}</a>`);
@@ -65,7 +71,7 @@ function listingCard({ texts, payTexts, places }: ServiceShell, item: ShownListi
 <h2><a href="${marketplace}/${encodeURIComponent(slug)}">${name}</a></h2>
 ${text}
 <p>${tagLinks}</p>
-<p class="foot row"><span><strong>${priceOf(pricing)}</strong> <span class="soft small">${buysOf(pricing, payTexts())}</span></span>
+<p class="foot row"><span><strong>${rangeOf(item)}</strong> ${range.from === range.to ? markup`<span class="soft small">${buysOf(pricing, payTexts())}</span>` : undefined} ${item.has_free_routes ? markup`<span class="soft small">${texts.orElse} ${texts.free}</span>` : undefined}</span>
 <span class="soft small">${texts.calls}: ${numberIn(texts.language, calls)}</span></p>
 </section>
 `;

@@ -19,6 +19,22 @@ export interface MarketPrice {
   } | null;
 }
 
+/** What calls of a path cost. */
+export interface ShownRoute {
+  /** Null: every method. */
+  readonly method: string | null;
+  readonly path: string;
+  /** Null: it is free. */
+  readonly price: ShownPrices | null;
+}
+
+/** All that may be paid for some calls. */
+export interface ShownPrices extends MarketPrice {
+  /** What one call costs in other tokens. */
+  readonly prices: readonly Omit<MarketPrice, 'pass'>[];
+  readonly offers: readonly MarketPrice[];
+}
+
 /** A listing as `GET /api/v1/marketplace` answers it. */
 export interface ShownListing {
   readonly slug: string;
@@ -28,10 +44,14 @@ export interface ShownListing {
   readonly description: string | null;
   readonly tags: readonly string[];
   readonly owner: string;
-  readonly pricing: MarketPrice & {
-    readonly network: NetworkId;
-    readonly offers: readonly MarketPrice[];
-  };
+  /** `down`: its upstream does not answer. */
+  readonly status: 'active' | 'down';
+  readonly pricing: ShownPrices & { readonly network: NetworkId };
+  /** Between what the prices of its routes lie, in the token of `pricing`. */
+  readonly price_range: { readonly from: string; readonly to: string };
+  readonly has_free_routes: boolean;
+  /** What each key has without paying. */
+  readonly free_calls: { readonly count: number; readonly window: 'hour' | 'day' | 'month' } | null;
   readonly calls: number;
   readonly success_rate: number | null;
   readonly p95_ms: number | null;
@@ -39,6 +59,8 @@ export interface ShownListing {
     readonly method: string;
     readonly url: string;
     readonly body: unknown;
+    /** Null where it is free, or not for sale. */
+    readonly pricing: ShownPrices | null;
     /** As a command for a shell. */
     readonly curl: string;
   };
@@ -46,9 +68,14 @@ export interface ShownListing {
   readonly created_at: string;
 }
 
-/** All prices of a listing, in the seller's order. */
-export function listedPrices({ pricing }: ShownListing): readonly MarketPrice[] {
-  return [pricing, ...pricing.offers];
+/** All prices of some calls, in the seller's order. */
+export function allPrices({ prices, offers, ...first }: ShownPrices): readonly MarketPrice[] {
+  return [first, ...prices.map((it) => ({ ...it, pass: null })), ...offers];
+}
+
+/** What a listing costs, for people: `0.01 USDC`, or `0.001–0.05 USDC` where its routes have other prices. */
+export function rangeOf({ pricing, price_range: { from, to } }: ShownListing): string {
+  return from === to ? priceOf(pricing) : `${from}–${to} ${pricing.token}`;
 }
 
 /** A price for people: `0.01 USDC`. */

@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../layout/markup.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
 import type { ServiceShell } from '../service/service-page.js';
-import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
+import { allPrices, buysOf, priceOf, type ShownListing } from './shown-listing.js';
 import type { TryData } from './try-data.js';
 
 /** The place where a listing is tried; the script of the page shows it, as it does nothing by itself. */
@@ -14,16 +14,16 @@ export function tryIt(shell: ServiceShell, listing: ShownListing): Markup {
 <p class="soft small">${texts.tryItNote}</p>
 <div class="fields">${field('X-Service-Key', texts.serviceKey)}${field('X-Service-Secret', texts.serviceSecret)}</div>
 <p class="soft small">${texts.credentialsNote}</p>
-${choiceOf(shell, listing)}
+${choiceOf(shell, listing.example)}
 <div id="action" role="group" aria-label="${texts.tryOut}"></div>
 <p id="status" role="status"></p>
 <div id="answer"></div></section>`;
 }
 
 /** Which of several prices is paid. */
-function choiceOf({ payTexts }: ServiceShell, listing: ShownListing): Markup | undefined {
-  const prices = listedPrices(listing);
-  if (prices.length === 1) return undefined;
+function choiceOf({ payTexts }: ServiceShell, { pricing }: ShownListing['example']): Markup | undefined {
+  const prices = pricing === null ? [] : allPrices(pricing);
+  if (prices.length < 2) return undefined;
   const texts = payTexts();
   const choices = prices.map((it, at) => {
     const chosen = at === 0 ? markup` checked` : undefined;
@@ -34,9 +34,13 @@ function choiceOf({ payTexts }: ServiceShell, listing: ShownListing): Markup | u
 ${choices}</fieldset>`;
 }
 
-/** What the script works with; undefined where the address of the call is none below the listing's: it gets the reader's credentials. */
+/**
+ * What the script works with; undefined where there is nothing to be paid, and where the address of the call is none below the
+ * listing's: it gets the reader's credentials.
+ */
 export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListing): TryData | undefined {
   const { slug, example, pricing } = listing;
+  if (example.pricing === null || listing.status === 'down') return undefined;
   if (!URL.canParse(example.url) || !URL.canParse(listing.url)) return undefined;
   const { pathname, search } = new URL(example.url);
   const base = new URL(listing.url).pathname;
@@ -46,7 +50,7 @@ export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListi
   return {
     request: { method: example.method, key: `try ${slug}`, url: pathname + search, ...bodyOf(example) },
     ...{ chain, networkName, isUpfront: false, isWaiting: false },
-    offers: listedPrices(listing).map((it) => ({
+    offers: allPrices(example.pricing).map((it) => ({
       ...{ asset: it.mint, amount: it.amount_atomic },
       ...{ price: priceOf(it), token: it.token },
     })),

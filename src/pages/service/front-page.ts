@@ -23,11 +23,11 @@ export interface SoldRoute {
 export interface FrontContent {
   readonly state: ServiceState;
   readonly version: string;
-  readonly network: NetworkId;
+  readonly networks: readonly NetworkId[];
   /** Symbols. */
   readonly tokens: readonly string[];
-  /** Wallet that pays the network fees, base58. */
-  readonly feePayer: string;
+  /** Wallets that pay the network fees, base58. */
+  readonly feePayers: readonly string[];
   readonly routes: readonly SoldRoute[];
 }
 
@@ -35,7 +35,7 @@ export interface FrontContent {
 export function frontPage(shell: ServiceShell, content: FrontContent): RenderedPage {
   const { texts, brand, serviceName } = shell;
   const name = brand.name ?? serviceName;
-  const { state, version, network, tokens, feePayer } = content;
+  const { state, version, networks, tokens, feePayers } = content;
   return servicePage(shell, {
     title: name,
     place: 'home',
@@ -45,9 +45,9 @@ ${places(shell)}
 ${forSale(shell, content)}
 <section class="card"><h2><span class="dot ${state}"></span>${texts[state]}</h2>
 <dl>
-<dt>${texts.network}</dt><dd>${WALLET_NETWORKS[network][0]}</dd>
+<dt>${texts.network}</dt>${networks.map((it) => markup`<dd>${WALLET_NETWORKS[it][0]}</dd>`)}
 <dt>${texts.tokens}</dt><dd>${tokens.join(', ')}</dd>
-<dt>${texts.feePayer}</dt><dd class="mono">${feePayer}</dd>
+<dt>${texts.feePayer}</dt>${feePayers.map((it) => markup`<dd class="mono">${it}</dd>`)}
 <dt>${texts.version}</dt><dd>${version}</dd>
 </dl></section>`,
   });

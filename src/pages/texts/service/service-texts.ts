@@ -33,6 +33,17 @@ export interface ServiceTexts {
   readonly nothingFound: string;
   readonly more: string;
   readonly price: string;
+  readonly priceFrom: string;
+  readonly priceTo: string;
+  readonly routes: string;
+  readonly anyMethod: string;
+  readonly otherCalls: string;
+  readonly free: string;
+  readonly freeNote: string;
+  readonly perHour: string;
+  readonly perDay: string;
+  readonly perMonth: string;
+  readonly resting: string;
   readonly orElse: string;
   readonly calls: string;
   readonly answered: string;
