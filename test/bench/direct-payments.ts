@@ -27,6 +27,9 @@ interface Message {
   readonly params?: { readonly subscription: number };
 }
 
+/** A blockhash is used for so long: the chain forgets it after some minutes. */
+const BLOCKHASH_MS = 30_000;
+
 /** Opens a socket to the chain for payments from a wallet to another one. */
 export async function openDirectPayments(
   chain: BenchChain,
@@ -61,10 +64,19 @@ export async function openDirectPayments(
     });
   }
 
-  const blockhash = await chain.blockhash();
+  const recent = { blockhash: await chain.blockhash(), at: performance.now() };
+
+  async function blockhashNow(): Promise<string> {
+    if (performance.now() - recent.at > BLOCKHASH_MS) {
+      Object.assign(recent, { at: performance.now(), blockhash: await chain.blockhash() });
+    }
+    return recent.blockhash;
+  }
+
   const feePayer = wallet.publicKey.toBase58();
   return {
     async pay(memo) {
+      const blockhash = await blockhashNow();
       const payment = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
       const bytes = memo === undefined ? buildPaymentTransaction(payment) : saying(memo, payment);
       const signature = bs58.encode(bytes.subarray(1, 65));

@@ -19,6 +19,7 @@ import { passesBench } from './passes.js';
 import { processesBench } from './processes.js';
 import { toMarkdown } from './report.js';
 import { strangersBench } from './strangers/strangers.js';
+import { tracingBench } from './tracing.js';
 import { unpaidBench } from './unpaid.js';
 import { verifyBench } from './verify.js';
 
@@ -40,6 +41,7 @@ const PARTS = [
   holdersBench,
   firstPaintBench,
   overloadBench,
+  tracingBench,
 ];
 
 const { values, positionals } = parseArgs({
