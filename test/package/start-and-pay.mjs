@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollhouse-start-'));
 const begun = Date.now();
 const server = spawn('npm', ['start'], {
   cwd: root,
-  env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'tollhouse.db')}` },
+  env: { ...process.env, PORT: '0', LOG_FORMAT: 'text', DATABASE_URL: `sqlite:${join(folder, 'tollhouse.db')}` },
   detached: true,
 });
 try {

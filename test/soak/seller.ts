@@ -8,6 +8,7 @@ import { TollhouseError } from '../../src/errors/errors.js';
 import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { createNetworks } from '../../src/facilitator/networks/networks.js';
 import { createGateway } from '../../src/gateway/create-gateway.js';
+import { createMetrics } from '../../src/http/service/metrics.js';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTier } from '../../src/middleware/wallet/require-tier.js';
@@ -52,7 +53,7 @@ export async function start({ env, payTo, price }: SoakSellerSettings): Promise<
   const facilitator = createFacilitator({ ...chain.facilitatorOptions, ...QUICK, storage });
   const { allowPrivateNetworks, rateLimitScale: limitScale, jwtSecret = '' } = configuration;
   const gateway = createGateway({ facilitator, allowPrivateNetworks, limitScale });
-  const stopHousekeeping = startHousekeeping({ facilitators: [facilitator], storage, logger });
+  const stopHousekeeping = startHousekeeping({ networks: createNetworks('soak', [facilitator]), storage, logger });
   gateway.start();
   logPayments(facilitator, logger);
   const identity = createIdentity({ facilitator, jwtSecret });
@@ -67,6 +68,7 @@ export async function start({ env, payTo, price }: SoakSellerSettings): Promise<
       identity,
       counters,
       logger,
+      metrics: createMetrics(facilitator, gateway),
       payTo: undefined,
       refuse: pass,
     }),

@@ -101,6 +101,27 @@ export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   return gateway;
 }
 
+export async function sold({ keys, receipts, marketplace, projects }: Gateway, wallet: string): Promise<void> {
+  const [mine] = await keys.list({ wallet }, { limit: 1 });
+  if (mine === undefined) return;
+  const changed = await keys.update({ wallet }, mine.id, ({ name, scopes }) => ({ name: `${name} 2`, scopes }));
+  holds<Same<typeof changed, typeof mine>>();
+  // @ts-expect-error a change is made of the key as it is
+  await keys.update({ wallet }, mine.id, { name: 'other' });
+  const paid = await receipts.find('pay_1');
+  if (paid !== undefined) holds<Same<typeof paid.requestId, string | undefined>>();
+  const { items } = await marketplace.search({ text: 'weather', sort: 'price', minPrice: '1', limit: 1 });
+  for (const { project, rank } of items) {
+    holds<Same<typeof rank, string | number>>();
+    for (const { path, price } of project.routes ?? []) {
+      holds<Same<typeof path, string>>();
+      if (price !== undefined) holds<Same<typeof price.amount, bigint>>();
+    }
+  }
+  const { project } = await projects.get({ owner: wallet, id: 'prj_1' });
+  holds<Same<typeof project.slug, string>>();
+}
+
 export async function memories(): Promise<WindowCount> {
   const ledgerOptions: MemoryLedgerOptions = { maxOpen: 1, retentionMs: 1 };
   const ledger: Ledger = createMemoryLedger(ledgerOptions);
