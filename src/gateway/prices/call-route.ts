@@ -3,6 +3,7 @@ import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { CallPrice } from '../../storage/projects/call-price.js';
 import { type ProjectRoute, routeName } from '../../storage/projects/project-routes.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import { plainName } from '../proxy/header-fields.js';
 import { callPathReadings } from './path-readings.js';
 import { projectScope } from './project-scope.js';
 import { matchesRoute } from './route-pattern.js';
@@ -29,14 +30,24 @@ export interface CallRoute {
 }
 
 /** Fields by which frameworks let a request be another one than it is. */
-const RENAMING = [
-  'x-http-method-override',
+const RENAMING: ReadonlySet<string> = new Set([
+  'x-envoy-original-path',
   'x-http-method',
+  'x-http-method-override',
+  'x-method',
   'x-method-override',
-  'x-original-url',
+  'x-original-method',
+  'x-original-path',
   'x-original-uri',
+  'x-original-url',
+  'x-override-url',
+  'x-rewrite-uri',
   'x-rewrite-url',
-];
+  'x-script-name',
+  'x-waws-unencoded-url',
+]);
+/** The same in a query. */
+const RENAMING_PARAMETER = '_method';
 
 /**
  * What a call of a project costs: what the first of its routes says that matches, else the price of the project. What an upstream
@@ -46,10 +57,8 @@ const RENAMING = [
 export function callRoute(project: ProjectRecord, request: RoutedRequest): CallRoute {
   const { routes } = project;
   if (routes === undefined) return { project, isFree: false };
-  const renaming = RENAMING.find((it) => request.headers?.[it] !== undefined);
-  if (renaming !== undefined) {
-    throw ambiguous(`The header field ${renaming} could make another call of this one; leave it out.`);
-  }
+  const renaming = renamedBy(request);
+  if (renaming !== undefined) throw ambiguous(`${renaming} could make another call of this one; leave it out.`);
   const route = routeOf(routes, request);
   if (route === undefined) return { project, isFree: false };
   if (route.deny !== undefined) throw denied(route.deny);
@@ -61,6 +70,16 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
     rule,
     isFree: false,
   };
+}
+
+function renamedBy({ rest, headers = {} }: RoutedRequest): string | undefined {
+  const field = Object.keys(headers).find((it) => RENAMING.has(plainName(it)));
+  if (field !== undefined) return `The header field ${field}`;
+  // Some take parameters apart at these as well.
+  const [, ...queries] = rest.split(/[?;]/);
+  const names = [...new URLSearchParams(queries.join('&')).keys()];
+  const isRenamed = names.some((it) => it.trim().toLowerCase() === RENAMING_PARAMETER);
+  return isRenamed ? `The query parameter ${RENAMING_PARAMETER}` : undefined;
 }
 
 function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {

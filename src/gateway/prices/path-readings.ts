@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** A longer path is read in no way: those who write one write it to be misread. */
 const MAX_PATH = 2_048;
 /** Honest paths have a handful. */
@@ -10,6 +12,16 @@ const SEPARATORS = /%(?:2f|5c)/i;
 
 const decoded = (path: string): string =>
   path.replace(ALL_ENCODED, (it) => String.fromCharCode(Number.parseInt(it.slice(1), 16)));
+
+/** What begins with two slashes is a host to `new URL()`, and its path what follows that. */
+const withoutHost = (path: string): string => path.replace(/^[/\\]{2,}[^/\\]*/, '');
+
+/** What they take apart a path at. */
+const SPECIAL = /[%./;?#\\]/g;
+/** Escapes of old Microsoft servers. */
+const WIDE_ESCAPE = /%u[\da-f]{4}/i;
+/** ASP.NET keeps sessions in one, and takes it out. */
+const IN_PARENTHESES = /^\(.*\)$/s;
 
 const TAIL = /[\s.]/;
 
@@ -25,6 +37,7 @@ function withoutTail(segment: string): string {
  * it: a path with one has no reading, as the gateway passes on none.
  */
 const HABITS: readonly ((path: string) => string)[] = [
+  withoutHost,
   (path) => path.replace(ALL_ENCODED, (it) => (SEPARATORS.test(it) ? it : decoded(it))),
   decoded,
   decoded,
@@ -32,23 +45,51 @@ const HABITS: readonly ((path: string) => string)[] = [
   (path) => path.replace(/[?#\0].*$/s, ''),
   (path) => path.replace(/;[^/]*/g, ''),
   (path) => path.split('/').map(withoutTail).join('/'),
+  withoutHost,
+  withoutSessions,
   (path) => path.replace(/\/{2,}/g, '/'),
-  (path) => Buffer.from(path, 'latin1').toString('utf8').normalize('NFKC'),
+  (path) => textOf(path).normalize('NFKC'),
 ];
 
+function withoutSessions(path: string): string {
+  return path
+    .split('/')
+    .filter((segment) => !IN_PARENTHESES.test(segment))
+    .join('/');
+}
+
+function textOf(path: string): string {
+  return Buffer.from(path, 'latin1').toString('utf8');
+}
+
 /**
- * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes or cut off
- * parameters. One that says the same to all of them has a single reading. Whether capitals count is for the comparison to say.
+ * All that a path can mean to the server that gets it: as it is written, and as servers read it that decode, merge slashes, cut off
+ * parameters or look for a host in it. One that says the same to all of them has a single reading. Whether capitals count is for
+ * the comparison to say.
  * @param path - as it was sent, without its query; each byte is a character
- * @returns undefined where there are too many to know them all, or one leads out of its place by dots
+ * @returns undefined where there are too many to know them all, one leads out of its place by dots, or it is written so that only
+ * few servers understand it: bytes that are no UTF-8, `%u0061`, letters that are equal to slashes or dots
  */
 export function callPathReadings(path: string): readonly string[] | undefined {
   if (path.length > MAX_PATH) return undefined;
+  const plain = decoded(decoded(path));
+  if (ENCODED.test(plain) || WIDE_ESCAPE.test(path) || WIDE_ESCAPE.test(plain) || isDisguised(plain)) return undefined;
   const readings = new Set([path]);
   for (const habit of HABITS) {
     for (const it of [...readings]) readings.add(habit(it));
     if (readings.size > MAX_READINGS) return undefined;
   }
   const all = [...readings];
-  return ENCODED.test(decoded(decoded(path))) || all.some((it) => DOTS.test(it)) ? undefined : all;
+  return all.some((it) => DOTS.test(it)) ? undefined : all;
+}
+
+/** Whether there are bytes of no text in it, which servers replace or drop, or letters that some of them take for separators. */
+function isDisguised(path: string): boolean {
+  if (!isUtf8(Buffer.from(path, 'latin1'))) return true;
+  const text = textOf(path);
+  return separatorsIn(text.normalize('NFKC')) > separatorsIn(text);
+}
+
+function separatorsIn(text: string): number {
+  return text.match(SPECIAL)?.length ?? 0;
 }

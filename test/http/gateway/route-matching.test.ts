@@ -70,6 +70,8 @@ const part = fc.constantFrom(
     '%',
     '%zz',
     '%e2%84%aa',
+    'u@h:1',
+    '(S(x))',
   ],
 );
 const paths = fc
@@ -81,18 +83,21 @@ describe('what an upstream serves for a path is never dearer than what the path 
   let served: string;
 
   beforeAll(async () => {
-    for (const [name, isStrict, merges] of [
-      ['as Express reads it', false, false],
-      ['where letters and slashes at the end count', true, false],
-      ['decoded first, with slashes merged and parameters cut off', false, true],
+    for (const [name, isStrict, read] of [
+      ['as Express reads it', false, undefined],
+      ['where letters and slashes at the end count', true, undefined],
+      ['decoded first, with slashes merged and parameters cut off', false, tidied],
+      ['as the address that new URL() makes of it', false, asAddress],
+      ['without the sessions of ASP.NET', false, withoutSessions],
     ] as const) {
       const app = express();
       app.set('case sensitive routing', isStrict).set('strict routing', isStrict);
-      if (merges)
+      if (read !== undefined) {
         app.use((req, _res, next) => {
-          req.url = tidied(req.url);
+          req.url = read(req.url);
           next();
         });
+      }
       const say = (what: string) => (_req: unknown, res: express.Response) => {
         served = what;
         res.end(what);
@@ -141,6 +146,16 @@ function tidied(url: string): string {
   return encodeURI(merged).concat(query === undefined ? '' : `?${query}`);
 }
 
+function asAddress(url: string): string {
+  if (!URL.canParse(url, 'http://upstream')) return '/nothing';
+  const { pathname, search } = new URL(url, 'http://upstream');
+  return pathname + search;
+}
+
+function withoutSessions(url: string): string {
+  return url.replace(/\/\([A-Z]\(\w+\)\)(?=\/|$)/g, '') || '/';
+}
+
 test.each([
   ['GET', '/reports', DEAR],
   ['HEAD', '/reports/x', DEAR],
@@ -163,9 +178,36 @@ test.each([
   ['GET', '/reports/Letters/and%2Fslashes', DEAR],
   ['GET', `/${'x'.repeat(2_048)}`, 'ambiguous_path'],
   ['GET', '/%252525252fx', 'ambiguous_path'],
+  ['GET', '//x/reports', 'ambiguous_path'],
+  ['GET', '/\\x/reports', 'ambiguous_path'],
+  ['GET', '///x\\reports', 'ambiguous_path'],
+  ['GET', '//u@h:1/rep%6frts', 'ambiguous_path'],
+  ['GET', '//u%2Fv@h/rep%6frts', 'ambiguous_path'],
+  ['GET', '/(S(x))/reports', 'ambiguous_path'],
+  ['GET', '/products(1)/open', CHEAP],
+  ['GET', '/%u0072eports', 'ambiguous_path'],
+  ['GET', '/%25u0072eports', 'ambiguous_path'],
+  ['GET', '/%c1%b2eports', 'ambiguous_path'],
+  ['GET', '/re%ffports', 'ambiguous_path'],
+  ['GET', '/x%ef%bc%8freports', 'ambiguous_path'],
+  ['GET', '/%ef%bc%85%37%32eports', 'ambiguous_path'],
+  ['GET', '/caf%c3%a9/%e2%82%ac', CHEAP],
+  ['POST', '/x?_method=GET', 'ambiguous_path'],
+  ['POST', '/x?a=1;%5fMethod=GET', 'ambiguous_path'],
+  ['POST', '/x?a?_method=GET', 'ambiguous_path'],
+  ['POST', '/x?the_method=GET&_methods=x', CHEAP],
 ])('%s %s costs %s', (method, rest, cost) => {
   expect(costOf(method, rest)).toBe(cost);
 });
+
+test.each(['X-HTTP-Method-Override', 'X_HTTP_METHOD_OVERRIDE', 'x-original_url', 'X-Script-Name'])(
+  'a call with the header field %s has no cost, as it could be another one',
+  (field) => {
+    const headers = { [field.toLowerCase()]: 'x' };
+    expect(() => callRoute(PROJECT, { method: 'GET', rest: '/x', headers })).toThrow(field.toLowerCase());
+    expect(callRoute({ ...PROJECT, routes: [] }, { method: 'GET', rest: '/y' }).isFree).toBe(false);
+  },
+);
 
 test('a plain path has one reading', () => {
   expect(callPathReadings('/some/plain-path/1.0/x_y')).toEqual(['/some/plain-path/1.0/x_y']);
