@@ -165,7 +165,7 @@ async function openBeside(
 /** On the sandbox no sign-in lasts, and so its secret may be new with every start; projects last, and what is encrypted in them. */
 function withSecrets(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
   if (sandbox === undefined) return configuration;
-  const { jwtSecret = randomBytes(SECRET_BYTES).toString('base64url'), secretsKey, databaseUrl } = configuration;
+  const { jwtSecret = [randomBytes(SECRET_BYTES).toString('base64url')], secretsKey, databaseUrl } = configuration;
   return { ...configuration, jwtSecret, secretsKey: secretsKey.length > 0 ? secretsKey : keptSecretsKey(databaseUrl) };
 }
 

@@ -62,7 +62,7 @@ describeImage('the image of examples/deploy, by the steps of its Dockerfile', ()
         FACILITATOR_KEYPAIR: JSON.stringify([...feePayer.secretKey]),
         PAY_TO: seller.publicKey.toBase58(),
         DATABASE_URL: await postgres.newDatabase(),
-        JWT_SECRET: 'of thirty-two bytes, and for a test',
+        JWT_SECRET: 'of thirty-two bytes and for one test',
       });
       const printed: string[] = [];
       for (const stream of [container.child.stdout, container.child.stderr]) {

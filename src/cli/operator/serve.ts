@@ -36,7 +36,8 @@ Environment:
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres
-  JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
+  JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens;
+                                        of several, separated by commas, the first signs, and all are accepted
   SECRETS_KEY                           at least 32 bytes; encrypts the keys that owners add to the calls of their APIs; of
                                         several, separated by commas, the first encrypts, and all decrypt
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol

@@ -22,6 +22,7 @@ import {
 } from './network-variables.js';
 import { PAGE_VARIABLES, pageOf } from './page-variables.js';
 import { REFUND_VARIABLES, refundFaults } from './refund-variables.js';
+import { secretList } from './secret-list.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -64,10 +65,10 @@ export interface ServerConfiguration extends GatewayConfiguration {
   /** `PAY_TO`. Wallet that the demo route's price goes to. Default: a new one on the sandbox, none elsewhere. */
   readonly payTo?: string | undefined;
   /**
-   * `JWT_SECRET`, at least 32 bytes. Default: a new one on the sandbox, none elsewhere, and then wallets cannot sign in for
-   * tokens.
+   * `JWT_SECRET`, at least 32 bytes. Of several, separated by commas, the first signs, and all are accepted. Default: a new one on the
+   * sandbox, none elsewhere, and then wallets cannot sign in for tokens.
    */
-  readonly jwtSecret?: string | undefined;
+  readonly jwtSecret?: readonly string[] | undefined;
   /** `TIERS_FILE`: JSON of what `createRouter` takes as `tiers`. Default: bronze, silver and gold by USDC. */
   readonly tiers?: TiersOptions | undefined;
   /**
@@ -108,7 +109,6 @@ export interface ServerConfiguration extends GatewayConfiguration {
 }
 
 const MIN_SECRET_BYTES = 32;
-const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "openssl rand -base64 48"`;
 const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
@@ -153,10 +153,7 @@ const environment = z.object({
   FACILITATOR_KEYPAIR: keyTexts.optional(),
   SPLIT_KEYPAIR: keyTexts.optional(),
   PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
-  JWT_SECRET: z
-    .string()
-    .refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, SECRET)
-    .optional(),
+  JWT_SECRET: secretList(MIN_SECRET_BYTES, 'openssl rand -base64 48').optional(),
   TIERS_FILE: jsonFile.optional(),
   TOKENS_FILE: tokensFile.optional(),
   RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),

@@ -4,6 +4,7 @@ import { quotaBytes, quotaCount } from '../../gateway/owners/quotas-option.js';
 import { MIN_SECRETS_KEY_BYTES } from '../../gateway/upstream-secrets/secret-box.js';
 import { isAddress } from '../../protocol/address.js';
 import { DEFAULT_QUOTAS, type Quotas } from '../../storage/owners/quotas.js';
+import { secretList } from './secret-list.js';
 
 /** What the environment says of strangers on the gateway. */
 export interface GatewayConfiguration {
@@ -32,12 +33,6 @@ const wallets = z
   .refine((all) => all.every(isAddress), WALLETS);
 const owners = z.union([z.literal('open'), wallets], `"open", or ${WALLETS}`);
 
-const SECRETS = `secrets of at least ${MIN_SECRETS_KEY_BYTES} bytes, separated by commas; make one with "openssl rand -base64 32"`;
-const secrets = z
-  .string()
-  .transform((text) => text.split(',').map((it) => it.trim()))
-  .refine((all) => all.every((it) => Buffer.byteLength(it) >= MIN_SECRETS_KEY_BYTES), SECRETS);
-
 const count = z.coerce.number('a whole number').pipe(quotaCount);
 const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 
@@ -45,7 +40,7 @@ const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 export const GATEWAY_VARIABLES = {
   OPERATORS: wallets.default([]),
   GATEWAY_OWNERS: owners.optional(),
-  SECRETS_KEY: secrets.default([]),
+  SECRETS_KEY: secretList(MIN_SECRETS_KEY_BYTES, 'openssl rand -base64 32').default([]),
   QUOTA_PROJECTS: count.default(DEFAULT_QUOTAS.projects),
   QUOTA_KEYS: count.default(DEFAULT_QUOTAS.keys),
   QUOTA_WEBHOOKS: count.default(DEFAULT_QUOTAS.webhooks),

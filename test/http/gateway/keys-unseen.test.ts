@@ -17,7 +17,7 @@ import { testFolder } from '../../helpers/processes/test-folder.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-const JWT_SECRET = 'the secret of this server, which is nowhere to be seen';
+const JWT_SECRET = 'the secret of this server that is nowhere to be seen';
 const CHUNK_BYTES = 1 << 20;
 
 const folder = testFolder();
@@ -168,8 +168,8 @@ describe('the process of a server that was started by the environment', () => {
     };
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', note);
     const told = (pattern: RegExp) => until(() => pattern.test(output) || child.exitCode !== null);
-    await told(/\/demo/);
-    const [, url = ''] = /^server +(http\S+)/m.exec(output) ?? [];
+    await told(/"listening"/);
+    const [, url = ''] = /"url":"(http[^"]+)"/.exec(output) ?? [];
 
     // All keys are in use.
     const { v2 } = await signPayment(fixture, `${url}/demo`);

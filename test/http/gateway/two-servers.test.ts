@@ -36,7 +36,7 @@ describe('strangers at two servers on one Postgres', () => {
         SOLANA_WS_URL: toll.sandbox.wsUrl,
         FACILITATOR_KEYPAIR: bs58.encode(toll.feePayer.secretKey),
         DATABASE_URL: databaseUrl,
-        JWT_SECRET: 'a secret of both servers, long enough',
+        JWT_SECRET: 'a secret of both servers that is long enough',
         GATEWAY_OWNERS: 'open',
         OPERATORS: operator.publicKey.toBase58(),
         ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',

@@ -9,7 +9,7 @@ import { testFolder } from '../../helpers/processes/test-folder.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-const JWT_SECRET = 'the secret that signs access tokens, which nobody sees';
+const JWT_SECRET = 'the secret that signs access tokens and that nobody sees';
 
 const folder = testFolder();
 /** What must stay between two sides, by name. */

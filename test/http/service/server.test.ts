@@ -15,7 +15,7 @@ import { walletKey } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
 
 const ROOT = join(__dirname, '../../..');
-const SECRET = 'the secret of this server, which nobody must ever see';
+const SECRET = 'the secret of this server that nobody must ever see';
 const alice = walletKey('alice');
 
 interface Fixture extends RunningServer {
@@ -234,6 +234,24 @@ describe('how the server is set up', () => {
     const { refresh } = await signIn(one.url);
     expect(await postJson(`${one.url}/api/v1/auth/refresh`, { refresh_token: refresh })).toHaveProperty('access_token');
     expect([one.tokens, other.tokens]).toEqual([true, true]);
+  });
+
+  test('of several JWT_SECRETs the first signs and all are accepted, so that nobody is signed out by another one', async () => {
+    const [before, after] = ['a'.repeat(32), 'b'.repeat(32)];
+    const shared = {
+      DATABASE_URL: `sqlite:${join(mkdtempSync(join(tmpdir(), 'toll-')), 'db')}`,
+      BASE_URL: 'http://localhost',
+    };
+    const [old, both, last] = [
+      await startFor({ ...shared, JWT_SECRET: before }),
+      await startFor({ ...shared, JWT_SECRET: `${after}, ${before}` }),
+      await startFor({ ...shared, JWT_SECRET: after }),
+    ];
+    const statusAt = async ({ url }: RunningServer, { access }: { readonly access: string }) =>
+      (await fetch(`${url}/api/v1/keys`, { headers: { Authorization: `Bearer ${access}` } })).status;
+    const [ofOld, ofNew] = [await signIn(old.url), await signIn(both.url)];
+    expect([await statusAt(both, ofOld), await statusAt(both, ofNew)]).toEqual([200, 200]);
+    expect([await statusAt(last, ofOld), await statusAt(last, ofNew)]).toEqual([401, 200]);
   });
 
   test('elsewhere there are no tokens without a JWT_SECRET', async () => {

@@ -119,7 +119,7 @@ test('everything set', () => {
       keypair: [keypair],
     },
     payTo: demoWallet(1).publicKey.toBase58(),
-    jwtSecret: SECRET,
+    jwtSecret: [SECRET],
     tiers,
     page: {
       name: 'The Magazine',
@@ -230,8 +230,9 @@ test('away from the sandbox no private network is let in by itself', () => {
 });
 
 test('a secret is measured in bytes', () => {
-  expect(readConfiguration({ JWT_SECRET: 'ä'.repeat(16) }).jwtSecret).toBe('ä'.repeat(16));
+  expect(readConfiguration({ JWT_SECRET: 'ä'.repeat(16) }).jwtSecret).toEqual(['ä'.repeat(16)]);
   expect(faultsOf({ JWT_SECRET: 'a'.repeat(31) })).toContain('at least 32 bytes');
+  expect(faultsOf({ JWT_SECRET: `${'a'.repeat(32)},b` })).toContain('separated by commas');
 });
 
 test.each([
