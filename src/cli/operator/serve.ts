@@ -8,7 +8,7 @@ import {
 } from '../../server/configuration/configuration.js';
 import { misspeltVariables, warnOfMisspelt } from '../../server/configuration/misspelt.js';
 import { createLogger, SILENT, usualLogFormat } from '../../server/logger.js';
-import { takeProcessWarnings } from '../../server/process-warnings.js';
+import { type ProcessWarnings, takeProcessWarnings } from '../../server/process-warnings.js';
 import { type RunningServer, startServer } from '../../server/start-server.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { SANDBOX_RPC } from '../arguments/rpc-argument.js';
@@ -72,13 +72,7 @@ export const serve: Command = {
     const overrides = defined({ PORT: port, HOST: host });
     const warnings = takeProcessWarnings();
     try {
-      const { configuration, logger, isForPeople } = await takeSetUp(overrides);
-      if (logger !== SILENT) warnings.tell(logger);
-      else warnings.stop();
-      const server = await startServer(configuration).catch((error: unknown) => {
-        logger.error(faultOf(error), 'the server does not start');
-        throw error;
-      });
+      const { server, isForPeople } = await startLogged(overrides, warnings);
       if (values.json) await printStarted(server, isForPeople);
       else if (isForPeople) await printWelcome(server);
       await untilStopped();
@@ -91,15 +85,21 @@ export const serve: Command = {
   },
 };
 
-/** What is told as JSON lines, on standard output, is told by the log alone. */
-async function takeSetUp(overrides: Readonly<Record<string, string>>) {
+/**
+ * Starts the server, with the warnings of the process in its log. What is told as JSON lines, on standard output, is told by the log
+ * alone. A function of its own: what waits for the end of the server would keep the configuration in memory, with its secrets.
+ */
+async function startLogged(overrides: Readonly<Record<string, string>>, warnings: ProcessWarnings) {
   const configuration = takeConfiguration(overrides);
   const { logLevel, logFormat = usualLogFormat() } = configuration;
-  return {
-    configuration,
-    logger: await createLogger(logLevel, undefined, logFormat),
-    isForPeople: logFormat === 'text',
-  };
+  const logger = await createLogger(logLevel, undefined, logFormat);
+  if (logger !== SILENT) warnings.tell(logger);
+  else warnings.stop();
+  const server = await startServer(configuration).catch((error: unknown) => {
+    logger.error(faultOf(error), 'the server does not start');
+    throw error;
+  });
+  return { server, isForPeople: logFormat === 'text' };
 }
 
 function faultOf(error: unknown): object {
