@@ -12,6 +12,7 @@ import { createFeePayer } from '../../../src/solana/fee-payer.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { connectGateway } from '../../helpers/fixtures/gateway-client.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { startReceiver } from '../../helpers/http/webhook-receiver.js';
 import { runFile, stopFiles } from '../../helpers/processes/run-file.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
@@ -19,6 +20,9 @@ import { until } from '../../helpers/until.js';
 
 const JWT_SECRET = 'the secret of this server that is nowhere to be seen';
 const CHUNK_BYTES = 1 << 20;
+
+const SECRETS_KEY = 'what seals the secrets of upstreams and is to be seen nowhere';
+const UPSTREAM_KEY = 'the key of an API that is sold and that nobody else may read';
 
 const folder = testFolder();
 const split = Keypair.generate();
@@ -28,7 +32,11 @@ let secrets: readonly string[];
 
 beforeAll(async () => {
   fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
-  secrets = [...formsOf(fixture.feePayer), ...formsOf(split), JWT_SECRET, Buffer.from(JWT_SECRET).toString('hex')];
+  secrets = [
+    ...formsOf(fixture.feePayer),
+    ...formsOf(split),
+    ...[JWT_SECRET, SECRETS_KEY, UPSTREAM_KEY].flatMap((it) => [it, Buffer.from(it).toString('hex')]),
+  ];
 });
 afterAll(async () => {
   stopFiles();
@@ -50,6 +58,9 @@ const environment = () => ({
   SPLIT_KEYPAIR: JSON.stringify([...split.secretKey]),
   PAY_TO: fixture.payTo,
   JWT_SECRET,
+  SECRETS_KEY,
+  GATEWAY_OWNERS: 'open',
+  ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
   BASE_URL: 'http://localhost',
   DATABASE_URL: 'memory:',
 });
@@ -174,7 +185,18 @@ describe('the process of a server that was started by the environment', () => {
     // All keys are in use.
     const { v2 } = await signPayment(fixture, `${url}/demo`);
     expect((await fetch(`${url}/demo`, { headers: v2 })).status).toBe(200);
-    await (await connectGateway(url)).signIn(fixture.payer);
+    const client = await connectGateway(url);
+    const by = await client.signIn(fixture.payer);
+    const upstream = await startReceiver((res) => void res.end('sold'));
+    const project = await client.project(by, {
+      slug: 'sold',
+      upstream: { url: upstream.origin, headers: { 'X-Key': UPSTREAM_KEY } },
+      routes: [{ path: '/free', free: true }],
+    });
+    const { headers } = await client.key(by);
+    expect((await client.call(`${project.slug}/free`, { headers })).status).toBe(200);
+    expect(upstream.received.at(-1)?.headers['x-key']).toBe(UPSTREAM_KEY);
+    await upstream.close();
 
     const path = folder.newPath('heapsnapshot');
     child.stdin?.write(`${path}\n`);
