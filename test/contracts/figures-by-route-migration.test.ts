@@ -1,24 +1,12 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { ProjectRecord } from '../../src/storage/projects/projects.js';
 import { figuresByRoute } from '../../src/storage/sql/migrations/0031-figures-by-route.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { connectTo } from '../helpers/storage/schema-connection.js';
 import { failedCall, LATE_MARCH, newCall, USDC } from './call-samples.js';
 import { newProject } from './project-samples.js';
 
-const folder = testFolder();
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
-const KINDS = [
-  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { dialect: 'postgres', newUrl: () => server.newDatabase() },
-] as const;
+const KINDS = emptyDatabases();
 
 const MAX = 9_223_372_036_854_775_807n;
 const NATIVE = '11111111111111111111111111111111';

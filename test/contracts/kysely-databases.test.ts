@@ -5,23 +5,11 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { SCHEMA_STEPS } from '../../src/storage/sql/migrations/steps.js';
 import { readSchema } from '../../src/storage/sql/schema-state.js';
 import type { Dialect, Row } from '../../src/storage/sql/sql-database.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { connectTo } from '../helpers/storage/schema-connection.js';
 import { newClaim } from './ledger-samples.js';
 
-const folder = testFolder();
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
-const KINDS: readonly { readonly dialect: Dialect; readonly newUrl: () => Promise<string> }[] = [
-  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { dialect: 'postgres', newUrl: () => server.newDatabase() },
-];
+const KINDS = emptyDatabases();
 
 const NAMES = SCHEMA_STEPS.map(([name]) => name);
 /** The last step that Kysely has made anywhere; those after it were always ours. */
@@ -126,7 +114,8 @@ describe.each(KINDS)('a database that Kysely made, on $dialect', ({ dialect, new
 });
 
 test('two instances that start at once on an empty Postgres wait for the lock, and one makes the schema', async () => {
-  const url = await server.newDatabase();
+  const [, postgres] = KINDS;
+  const url = await postgres.newUrl();
   // As an instance of the first versions holds it.
   const holder = await connectTo(url);
   await holder.run('select pg_advisory_lock(3853314791062309107)');

@@ -1,21 +1,9 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import { oneSol } from '../../src/storage/sql/migrations/0012-one-sol.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { connectTo, insertRow, type OpenConnection } from '../helpers/storage/schema-connection.js';
 
-const folder = testFolder();
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
-const KINDS = [
-  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { dialect: 'postgres', newUrl: () => server.newDatabase() },
-] as const;
+const KINDS = emptyDatabases();
 
 type Table = 'tollhouse_spend' | 'tollhouse_rollup' | 'tollhouse_reservation';
 

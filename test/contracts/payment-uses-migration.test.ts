@@ -3,24 +3,12 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { migrate } from '../../src/storage/sql/migrate.js';
 import { SCHEMA_STEPS } from '../../src/storage/sql/migrations/steps.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { connectTo, insertRow } from '../helpers/storage/schema-connection.js';
 import { testClock } from '../helpers/test-clock.js';
 import { LEASE_MS, newClaim, rivalOf } from './ledger-samples.js';
 
-const folder = testFolder();
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
-const KINDS = [
-  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { dialect: 'postgres', newUrl: () => server.newDatabase() },
-] as const;
+const KINDS = emptyDatabases();
 
 const SIGNATURE = '5'.repeat(88);
 const LANDED = { slot: 7, signature: SIGNATURE } as const;

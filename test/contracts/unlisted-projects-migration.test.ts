@@ -1,22 +1,10 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import { unlistedProjects } from '../../src/storage/sql/migrations/0015-unlisted-projects.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { connectTo } from '../helpers/storage/schema-connection.js';
 import { newProject } from './project-samples.js';
 
-const folder = testFolder();
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
-
-const KINDS = [
-  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { dialect: 'postgres', newUrl: () => server.newDatabase() },
-] as const;
+const KINDS = emptyDatabases();
 
 test.each(KINDS)('a project that strangers could call stays one that they can, on $dialect', async ({ newUrl }) => {
   const url = await newUrl();
