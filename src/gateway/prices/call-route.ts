@@ -1,9 +1,9 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { plainName } from '../../lib/http/plain-name.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { CallPrice } from '../../storage/projects/call-price.js';
 import { type ProjectRoute, routeName } from '../../storage/projects/project-routes.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
-import { plainName } from '../proxy/header-fields.js';
 import { callPathReadings } from './path-readings.js';
 import { projectScope } from './project-scope.js';
 import { matchesRoute } from './route-pattern.js';

@@ -1,3 +1,5 @@
+import { plainName } from '../../lib/http/plain-name.js';
+
 /** Header fields as they are on the wire: name, value, name, value. */
 export type Fields = readonly string[];
 
@@ -21,11 +23,6 @@ export function pairsOf(fields: Fields): readonly (readonly [name: string, value
   const pairs: (readonly [string, string])[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) pairs.push([fields[at] ?? '', fields[at + 1] ?? '']);
   return pairs;
-}
-
-/** Lower case, with `-` for `_`: many servers cannot tell `X_Tollhouse_Payer` from `X-Tollhouse-Payer`. */
-export function plainName(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-');
 }
 
 /** Tells the fields that stay on their connection: the fixed ones, and those that `Connection` names. */

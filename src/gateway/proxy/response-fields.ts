@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
+import { plainName } from '../../lib/http/plain-name.js';
+import { type Fields, hopByHop, pairsOf } from './header-fields.js';
 
 /**
  * Fields of an upstream's response that do not reach the caller: what only the gateway may say, and what would be believed of

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { plainName } from '../../lib/http/plain-name.js';
 import { randomHex } from '../../lib/ids.js';
 import { traceHeaders } from '../../telemetry/trace.js';
-import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
+import { type Fields, hopByHop, pairsOf } from './header-fields.js';
 
 /** Who calls, as the one that stands before us knows it. */
 export interface Caller {

@@ -1,5 +1,6 @@
 import type { FieldFault } from '../../errors/errors.js';
-import { HOP_BY_HOP, plainName } from '../proxy/header-fields.js';
+import { plainName } from '../../lib/http/plain-name.js';
+import { HOP_BY_HOP } from '../proxy/header-fields.js';
 
 /** A secret as its owner writes it: its value, or that the one which is set stays. */
 export type WrittenSecret = string | { readonly set: true };
