@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { CallRecord, CallStore, FinishOptions, KeptAnswer } from '../../storage/calls/call-store.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
@@ -50,10 +51,10 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   /** Whether {@link endedWith} can keep the responses of a store. */
   readonly keepsFor: CallStore['keepsFor'];
   /**
-   * The same for a call that is charged and whose response is about to end, which is kept in that transaction. Resolves with whether it was
+   * The same for a call that is charged and whose response is about to end, which is kept in that transaction where it is given. Resolves with whether it was
    * written; where it was not, or that rejects, it is to be {@link ended}.
    */
-  endedWith(paid: PaidCall, end: CallEnd, kept: KeptAnswer): Promise<boolean>;
+  endedWith(paid: PaidCall, end: CallEnd, kept?: KeptAnswer): Promise<boolean>;
   /** Holds what the call costs of the credit of its key, in the first of its tokens in which there is so much. */
   holdCredit(call: Call): Promise<PricedHold | undefined>;
   /** The call was not passed on. */
@@ -127,7 +128,10 @@ export function createCalls(parts: CallsParts): Calls {
     },
     keepsFor: (store) => book.keepsFor(store),
     async endedWith(paid, end, kept) {
-      const isWritten = await finish(paidRecord(paid, { ...end, charged: true }), paid, { ...usesOf(paid), kept });
+      const isWritten = await finish(paidRecord(paid, { ...end, charged: true }), paid, {
+        ...usesOf(paid),
+        ...defined({ kept }),
+      });
       if (!isWritten) return false;
       markBooked(paid.call);
       tellSpent(paid);

@@ -53,11 +53,18 @@ export interface ExchangeRules {
   readonly isHidden?: ((value: string) => boolean) | undefined;
   /** Asked right before the head is written; the body waits as long. */
   readonly beforeHead?: ((status: number) => ExtraHeaders | Promise<ExtraHeaders>) | undefined;
+  /**
+   * Asked when the response is here whole, before its last bytes leave. They wait for it for some seconds, whether it resolves or
+   * rejects; undefined: they do not wait.
+   */
+  readonly beforeEnd?: ((status: number) => Promise<void> | undefined) | undefined;
   /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
   readonly beforeCut?: ((status: number, reason: ExchangeFailure) => Promise<void>) | undefined;
 }
 
 const NO_BODY = new Set([204, 304]);
+/** Longer than it takes to write something down: what cannot be written must not keep a response back. */
+const BEFORE_END_MS = 5_000;
 
 /**
  * Passes one upstream's response on to a caller as it comes. An undici handler: whatever the caller has not taken yet keeps
@@ -79,8 +86,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0;
   /** The headers of the response before those of the upstream came. */
   #before: OutgoingHttpHeaders | undefined;
+  #declaredBytes: number | undefined;
+  /** What the caller has all of the response with. */
+  #last: Buffer | undefined;
   /** Whether the upstream has said everything. */
   #complete = false;
+  #isEndDue = false;
 
   constructor(res: ServerResponse, rules: ExchangeRules) {
     this.#res = res;
@@ -115,6 +126,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const fields = readResponseFields(rawFields(controller), this.#rules.toPublic, this.#rules.isHidden);
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
+    this.#declaredBytes = fields.declaredLength;
     this.#before = { ...this.#res.getHeaders() };
     applyResponseFields(this.#res, fields);
     const extra = this.#askBeforeHead();
@@ -135,12 +147,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#rules.maxResponseBytes) return this.#fail('upstream_answer_too_large');
     this.#timer?.refresh();
-    if (this.#res.write(chunk) === false) controller.pause();
+    // It leaves with the end, which others may hold back.
+    if (this.#bytes === this.#declaredBytes) this.#last = chunk;
+    else if (this.#res.write(chunk) === false) controller.pause();
   }
 
   onResponseEnd(): void {
     this.#complete = true;
-    if (!this.#over && this.#res.headersSent) this.#res.end();
+    if (!this.#over && this.#res.headersSent) this.#endSoon();
   }
 
   onResponseError(_controller: Controller, error: Error): void {
@@ -165,12 +179,28 @@ export class Exchange implements Dispatcher.DispatchHandler {
     for (const [name, value] of Object.entries(extra)) res.setHeader(name, value);
     res.writeHead(this.#status);
     this.#watch(this.#rules.idleTimeoutMs);
-    if (this.#complete) return void res.end();
+    if (this.#complete) return this.#endSoon();
     // Together with the first piece of the body where that is here already; else now, for streams.
     process.nextTick(() => {
       if (this.#bytes === 0 && !this.#over && !res.writableEnded) res.flushHeaders();
     });
   }
+
+  #endSoon(): void {
+    this.#isEndDue = true;
+    const written = this.#rules.beforeEnd?.(this.#status);
+    if (written === undefined) return this.#end();
+    this.#watch(BEFORE_END_MS);
+    written.then(this.#end, this.#end);
+  }
+
+  readonly #end = (): void => {
+    if (this.#over || !this.#isEndDue) return;
+    this.#isEndDue = false;
+    this.#watch(this.#rules.idleTimeoutMs);
+    if (this.#last === undefined) this.#res.end();
+    else this.#res.end(this.#last);
+  };
 
   #isTooLarge({ declaredLength = 0 }: ResponseFields): boolean {
     const hasBody = this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
@@ -191,6 +221,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Whose silence it was: the caller's when there is something for it to read. */
   readonly #onTimeout = (): void => {
+    if (this.#isEndDue) return this.#end();
     this.#fail(this.#complete || this.#res.writableNeedDrain ? 'client_gone' : 'upstream_timeout');
   };
 

@@ -65,6 +65,8 @@ export interface ForwardOptions {
    * throws ends both connections, and `forward` rejects with it.
    */
   readonly beforeHead?: ExchangeRules['beforeHead'];
+  /** Called with the upstream's status before the last bytes of a whole response leave, which wait some seconds for it. */
+  readonly beforeEnd?: ExchangeRules['beforeEnd'];
   /**
    * Called with the upstream's status when the upstream breaks off after that head has left; the caller learns of it when the
    * promise is over. What it rejects with `forward` rejects with.
@@ -159,7 +161,8 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   });
 
   async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<UpstreamAttempt> {
-    const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead, beforeCut } = call;
+    const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = call;
+    const { beforeHead, beforeEnd, beforeCut } = call;
     const agent = await opened;
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
@@ -176,6 +179,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
       toPublic,
       isHidden: tellsSecret(additions),
       beforeHead,
+      beforeEnd,
       beforeCut,
     };
 

@@ -33,6 +33,8 @@ export interface PassedCall {
   readonly uncharged: string;
   /** The head of a response that is charged is about to leave. `endNow` tells of a call that ends when it is called. */
   charged?(endNow: () => CallEnd): void;
+  /** It is charged: writes that, before the last of its response leaves where that can be. Called once at most. Default: others write it. */
+  book?(end: CallEnd): Promise<void>;
   /** Whether a caller who hangs up is charged, once the upstream was asked. */
   isCallersLoss(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -43,6 +45,8 @@ export interface PassedCall {
 export interface PassedOn {
   readonly charged: boolean;
   readonly end: CallEnd;
+  /** Resolves when it is written that it is charged, rejects when it cannot be; undefined where that is for others to do. */
+  readonly booked?: Promise<void> | undefined;
 }
 
 /** What becomes of the price where it is credit then. */
@@ -72,6 +76,11 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   });
 
   const sinceBegun = () => performance.now() - begunAt;
+  let booked: Promise<void> | undefined;
+  const chargedAs = (end: CallEnd): PassedOn => {
+    booked ??= passed.book?.(end);
+    return { charged: true, end, booked };
+  };
 
   const result = await forward(gateway, call, passed, {
     beforeHead(status) {
@@ -84,6 +93,10 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
       }
       return refund({ durationMs: sinceBegun(), upstreamMs: sinceBegun(), ...answered(status) }).then(headersOf);
     },
+    beforeEnd(status) {
+      const upstreamMs = headAt && headAt - begunAt;
+      return isRefunded ? undefined : chargedAs({ durationMs: sinceBegun(), upstreamMs, ...answered(status) }).booked;
+    },
     // Before the caller can ask again.
     async beforeCut(status, reason) {
       if (!isRefunded) await refund({ durationMs: sinceBegun(), status, reason });
@@ -92,10 +105,10 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   const end = { ...endOf(result), upstreamMs: headAt && headAt - begunAt };
   tellUpstream(gateway, call, end, headAt);
   if (isRefunded) return { charged: false, end };
-  if (result.delivered) return { charged: true, end };
+  if (result.delivered) return chargedAs(end);
   const { reason, status, durationMs } = result;
   const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss();
-  if (isLoss) return { charged: true, end: { status, durationMs, upstreamMs: end.upstreamMs } };
+  if (isLoss) return chargedAs({ status, durationMs, upstreamMs: end.upstreamMs });
   const headers = await refund(end);
   if (!result.headSent && reason !== 'client_gone') {
     sendProblem(res, reason, `${result.detail} ${passed.uncharged}`, {
@@ -132,7 +145,7 @@ function forward(
   gateway: Gateway,
   { project, key, publicPath, rest }: Call,
   { req, res, payment }: PassedCall,
-  hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeCut'>,
+  hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeEnd' | 'beforeCut'>,
 ) {
   const { limits, upstream } = project;
   return gateway.proxy.forward(req, res, {

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd, PricedHold } from '../../gateway/calls/call-records.js';
+import type { CallEnd, PaidCall, PricedHold } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
@@ -14,6 +14,7 @@ import type { RecordedResponse } from '../../middleware/response/response-record
 import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Receipt } from '../../protocol/types.js';
+import type { IdempotencyStore, NamedAnswer } from '../../storage/idempotency/idempotency-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
 import { CREDITED, passOn } from './pass-on.js';
@@ -40,7 +41,7 @@ export function createCallServer(gateway: Gateway, passes: GivenPasses): CallSer
   return {
     run: (paid, receipt, recorded) => servePaid(gateway, passes, paid, receipt, recorded),
     // One transaction for both: the caller waits for one of them, and a crash leaves neither without the other.
-    keep: (req, kept) => (kept.answer.length > MOST_WITH_CALL ? undefined : callOf(req).bookWith?.(kept)),
+    keep: (req, kept) => callOf(req).bookWith?.(kept),
     serveCovered: (covered) => serveCovered(gateway, callOf(covered.req), covered),
     async useCredit(req, res) {
       const call = callOf(req);
@@ -85,12 +86,14 @@ async function servePaid(
     charged(endNow) {
       if (!isKeptHere) return;
       call.bookWith = (kept) => {
-        booking = calls.endedWith(paid, endNow(), { ...kept, store });
+        booking = bookWith(gateway, paid, endNow(), { ...kept, store });
         return booking;
       };
     },
     isCallersLoss: () => recorded.begun || recorded.isKept,
     async notCharged(it) {
+      // Its caller has left while it was written, with his response, that he is charged.
+      if (await booking?.catch(() => false)) return {};
       // First: what was bought is the payer's, whatever becomes of this process.
       if (passId !== undefined) await passes.giveBack(passId, claim.id);
       await calls.ended(paid, { ...it, charged: false })();
@@ -101,6 +104,18 @@ async function servePaid(
   // What is not charged is written already.
   const isDue = charged && !(await booking?.catch(() => false));
   return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };
+}
+
+/** Books a call that is charged, and keeps its response: together, so that a crash leaves neither without the other. */
+async function bookWith(
+  { calls }: Gateway,
+  paid: PaidCall,
+  end: CallEnd,
+  kept: NamedAnswer & { readonly store: IdempotencyStore },
+): Promise<boolean> {
+  const { store, id, answer, owner } = kept;
+  if (answer.length <= MOST_WITH_CALL) return calls.endedWith(paid, end, kept);
+  return (await store.put(id, answer, owner)) && calls.endedWith(paid, end);
 }
 
 async function serveOnCredit(
@@ -121,6 +136,7 @@ async function serveOnCredit(
     ...{ req, res, uncharged: CREDITED },
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
+    book: (it) => endedAs(true, it),
     // Or one payment would buy any number of jobs that nobody waits for.
     isCallersLoss: () => true,
     async notCharged(it) {
@@ -128,13 +144,13 @@ async function serveOnCredit(
       return creditGiven(amount, token);
     },
   });
-  const { charged, end } = await passing.catch(async (error: unknown) => {
+  const { booked } = await passing.catch(async (error: unknown) => {
     // Nothing has left that could be charged.
     await calls.giveCreditBack(hold);
     throw error;
   });
   // Its place among the calls under way is free, however long the books take.
-  if (charged) await Promise.all([endedAs(true, end), calls.leave(call)]);
+  await Promise.all([booked, calls.leave(call)]);
 }
 
 /** What the call has taken of the pass that was bought with it is left of that again. */

@@ -23,10 +23,11 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
   try {
     await refuseUnfit(req, call);
     await calls.enter(call);
-    const { charged, end } = await passOn(gateway, call, {
+    const { booked } = await passOn(gateway, call, {
       ...{ req, res, uncharged: NOT_TAKEN },
       payment: { payer: shown.wallet },
       headers: await covered.headers(true),
+      book: (it) => endedAs(true, it),
       isCallersLoss: () => true,
       async notCharged(it) {
         await covered.giveBack();
@@ -35,7 +36,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
       },
     });
     // Its place among the calls under way is free, however long the books take.
-    if (charged) await Promise.all([endedAs(true, end), calls.leave(call)]);
+    await Promise.all([booked, calls.leave(call)]);
   } catch (error) {
     // Until it was passed on; what was charged stays taken.
     if (!call.isBooked) await covered.giveBack();

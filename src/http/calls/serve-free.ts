@@ -81,9 +81,10 @@ async function serve(gateway: Gateway, req: Request, res: Response, call: Call, 
   try {
     await refuseUnfit(req, call);
     await calls.enter(call);
-    const { charged, end } = await passOn(gateway, call, {
+    const { booked } = await passOn(gateway, call, {
       ...{ req, res, uncharged: unpaid.uncharged, headers: unpaid.headers },
       payment: { payer: call.key.owner },
+      book: endedAs,
       // Or free calls would start any number of jobs that nobody waits for.
       isCallersLoss: () => true,
       async notCharged(it) {
@@ -92,7 +93,7 @@ async function serve(gateway: Gateway, req: Request, res: Response, call: Call, 
         return headers;
       },
     });
-    if (charged) await endedAs(end);
+    await booked;
   } catch (error) {
     if (!call.isBooked) await unpaid.giveBack();
     throw error;
