@@ -7,15 +7,27 @@ import { type Fields, hopByHop, pairsOf } from './header-fields.js';
  * every project on the gateway's origin.
  */
 const WITHHELD: ReadonlySet<string> = new Set([
+  'accept-ch',
   'access-credit',
+  'access-free-calls',
   'alt-svc',
   'clear-site-data',
+  'critical-ch',
+  'expect-ct',
   'idempotency-replayed',
+  'nel',
+  'origin-agent-cluster',
   'public-key-pins',
+  'public-key-pins-report-only',
+  'refresh',
+  'report-to',
+  'reporting-endpoints',
   'service-worker-allowed',
+  'set-login',
   'set-cookie',
   'set-cookie2',
   'strict-transport-security',
+  'use-as-dictionary',
   'x-payment',
   'x-request-id',
 ]);

@@ -157,7 +157,9 @@ export const verifyBody = z.object({
     .min(1, 'must not be empty')
     .max(128, 'must be at most 128 characters')
     .describe('Base58.'),
-  network: networkName.describe('Where it is looked for. Default: on each that is served here.'),
+  network: networkName.describe(
+    'Where it is looked for. Default: on mainnet where that is served here, else on each that is.',
+  ),
   expected: expected
     .optional()
     .describe(

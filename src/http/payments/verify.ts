@@ -10,6 +10,7 @@ import { meantField } from '../../lib/unknown-fields.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeVerification, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';
+import { modeOf } from '../../protocol/networks/networks.js';
 import { readInput } from '../framework/read-input.js';
 import { verifyBody } from './schemas.js';
 import { lookupView } from './views.js';
@@ -22,22 +23,23 @@ export function isContractVerify(body: unknown): boolean {
 /** `POST /verify` in the contract's shape: any signature on the chain. */
 export async function verifyContract(
   networks: Networks<EmbeddedFacilitator>,
-  asked: unknown,
+  given: unknown,
   res: Response,
 ): Promise<object> {
-  const body = readVerifyBody(asked);
+  const body = readVerifyBody(given);
   if (!isSignature(body.tx_signature)) {
     throw new TollhouseError('invalid_signature', 'tx_signature must be the base58 text of 64 bytes', {
       param: 'tx_signature',
     });
   }
   const token = body.expected?.token;
-  const among = body.network === undefined ? networks.joined.tokens : networks.named(body.network).tokens;
+  const asked = body.network === undefined ? unnamed(networks) : [networks.named(body.network)];
+  const among = asked.flatMap(({ tokens }) => tokens);
   const named = token === undefined ? undefined : readMintName(token, among);
   if (named?.ok === false) {
     throw new TollhouseError('invalid_request', `expected.token must be ${named.detail}`, { param: 'expected.token' });
   }
-  const { found, on } = await lookUpOn(networks, body.tx_signature, body.network);
+  const { found, on } = await lookUpAmong(asked, body.tx_signature);
   res.setHeader('Cache-Control', 'no-store');
   // Of a transaction on its way there is more to tell later.
   leaveOpen(res);
@@ -56,6 +58,13 @@ export async function lookUpOn(
   network: string | undefined,
 ): Promise<{ readonly found: ChainLookup; readonly on: EmbeddedFacilitator }> {
   const asked = network === undefined ? networks.all : [networks.named(network)];
+  return lookUpAmong(asked, signature);
+}
+
+async function lookUpAmong(
+  asked: readonly EmbeddedFacilitator[],
+  signature: string,
+): Promise<{ readonly found: ChainLookup; readonly on: EmbeddedFacilitator }> {
   const looks = await Promise.allSettled(asked.map(async (on) => ({ found: await on.lookUp(signature), on })));
   const known = looks.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
   const there = known.find(({ found }) => found.status !== 'not_found');
@@ -64,6 +73,15 @@ export async function lookUpOn(
   const answer = there ?? known[0];
   if (answer === undefined) throw new Error('unreachable: one network is asked');
   return answer;
+}
+
+/**
+ * Where a payment is looked for that names no network: where real money is served, test money is found only by its network's name, or
+ * it would be taken for real.
+ */
+function unnamed({ all }: Networks<EmbeddedFacilitator>): readonly EmbeddedFacilitator[] {
+  const live = all.filter(({ network }) => modeOf(network) === 'live');
+  return live.length === 0 ? all : live;
 }
 
 /** `POST /verify` in x402's shape, which is answered 200 whether the payment is good or not (protocol/README.md, "Facilitator API"). */

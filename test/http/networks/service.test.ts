@@ -135,11 +135,13 @@ describe('a service on two networks', () => {
 
     expect((await client.ask('GET', `/payments/${id}`)).body).toMatchObject({ status: 'settled', network });
     expect((await client.ask('GET', `/receipts/${signature}`)).body).toMatchObject({ network });
-    const found = await client.ask('POST', '/verify', { tx_signature: signature });
+    const found = await client.ask('POST', '/verify', { tx_signature: signature, network });
     expect(found.body).toMatchObject({ verified: true, network, amount: 0.5, token: 'USDC' });
     const other = NETWORKS.find((it) => it !== network);
     const elsewhere = await client.ask('POST', '/verify', { tx_signature: signature, network: other });
     expect(elsewhere.body).toMatchObject({ verified: false, status: 'not_found', network: null });
+    const unnamed = await client.ask('POST', '/verify', { tx_signature: signature, expected: { token: 'USDC' } });
+    expect(unnamed.body).toMatchObject({ verified: network === 'solana' });
   });
 
   test.each([

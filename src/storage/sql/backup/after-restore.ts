@@ -36,14 +36,16 @@ const END_OWED: Statement = {
 /**
  * Makes books that were restored safe to go on with. Of what was open when they end nobody knows whether it was served since: a payment
  * that had landed is used up, one that was not sent is forgotten. Until when they were complete and when they were restored is written down;
- * money that landed in between is booked as used by whoever finds it.
+ * money that landed in between is booked as used by whoever finds it. Books that were restored before, or are settled again, stay without
+ * what they lost then.
  * @param now - milliseconds since the epoch
  */
 export async function settleRestored(database: SqlDatabase, now: number): Promise<RestoredBooks> {
   const [last] = await database.query(LAST_BOOKED);
-  const backedUp = (await readMoments(database)).get('backed_up') ?? 0;
+  const moments = await readMoments(database);
   // The later of the two: the books have what they tell, and had all when the backup was begun.
-  const from = Math.min(now, Math.max(Number(last?.at ?? 0), backedUp));
+  const complete = Math.max(Number(last?.at ?? 0), moments.get('backed_up') ?? 0);
+  const from = Math.min(now, complete, moments.get('complete_until') ?? now);
   const [sent, claimed, owed] = await database.batch([
     [COUNT_SENT],
     [FORGET_CLAIMED],
