@@ -166,6 +166,11 @@ describe('those who sell', () => {
     for (const [args, told] of [
       [['login'], 'say which wallet signs in'],
       [['login', '--demo', '--server', 'ftp://x'], 'is not the address of a server'],
+      [['verify', '5555', '--server', 'notaurl'], 'is not the address of a server'],
+      [
+        ['create-payment', '--amount', '1', '--token', 'USDC', '--recipient', 'x', '--server', 'notaurl'],
+        'is not the address of a server',
+      ],
       [['login', '--demo', '--server', 'http://me:secret@x'], 'is not the address of a server'],
       [['projects'], 'say what to do: tollhouse projects list, create, update'],
       [['projects', 'lst'], 'did you mean "list"?'],

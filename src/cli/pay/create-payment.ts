@@ -5,6 +5,7 @@ import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
+import { serverOf } from '../session/credentials.js';
 import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
 import { KEPT_IN, keepPayment, readKeptPayment } from './kept-payment.js';
 import { type SignedPayment, settleCreated, signedPayment } from './settle-created.js';
@@ -52,7 +53,8 @@ and deleted when its outcome is known; until then the command that settles it ag
   },
 };
 
-async function create({ server = DEFAULT_SERVER, json, ...values }: Arguments): Promise<number> {
+async function create({ server: named = DEFAULT_SERVER, json, ...values }: Arguments): Promise<number> {
+  const server = serverOf(named);
   const { amount, token, recipient, memo } = values;
   if (amount === undefined || token === undefined || recipient === undefined) {
     throw new UsageError(`--amount, --token and --recipient are needed; see ${COMMAND} --help`);
