@@ -16,6 +16,7 @@ import {
   storeUnavailable,
 } from '../sql-database.js';
 import { loadSqliteDriver } from './load-sqlite-driver.js';
+import { makeOwnerOnlyFile } from './owner-only-file.js';
 import { isBusy, type SqliteConnection, type SqliteDriver, type SqliteStatement } from './sqlite-driver.js';
 import { sqliteWrites } from './sqlite-writes.js';
 
@@ -78,6 +79,7 @@ function schemaConnection(connection: SqliteConnection): SchemaConnection {
 async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
   try {
     await mkdir(dirname(file), { recursive: true });
+    if (file !== ':memory:') await makeOwnerOnlyFile(file);
     // No waiting here: it would stop this process, which may be the one that holds the lock.
     return driver.open(file, { timeoutMs: 0 });
   } catch (cause) {
