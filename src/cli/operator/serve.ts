@@ -8,6 +8,7 @@ import {
 } from '../../server/configuration/configuration.js';
 import { misspeltVariables, warnOfMisspelt } from '../../server/configuration/misspelt.js';
 import { createLogger, SILENT, usualLogFormat } from '../../server/logger.js';
+import { requirePackages } from '../../server/needed-packages.js';
 import { type ProcessWarnings, takeProcessWarnings } from '../../server/process-warnings.js';
 import { type RunningServer, startServer } from '../../server/start-server.js';
 import { none, readArguments } from '../arguments/arguments.js';
@@ -91,6 +92,8 @@ export const serve: Command = {
  */
 async function startLogged(overrides: Readonly<Record<string, string>>, warnings: ProcessWarnings) {
   const configuration = takeConfiguration(overrides);
+  // The log is one of them: they are told all at once.
+  requirePackages(configuration);
   const { logLevel, logFormat = usualLogFormat() } = configuration;
   const logger = await createLogger(logLevel, undefined, logFormat);
   if (logger !== SILENT) warnings.tell(logger);

@@ -356,7 +356,7 @@ describe('fail-over', () => {
 
   it('shares the deadline among the tries', async () => {
     const hanging = await Promise.all(Array.from({ length: 3 }, () => startRpcEndpoint(() => 'hang')));
-    const rpc = connect(urlsOf(...hanging), { timeoutMs: 1_200, firstRestMs: 60_000 });
+    const rpc = connect(urlsOf(...hanging), { timeoutMs: 5_000, firstRestMs: 60_000 });
     expect((await rpcErrorOf(rpc.getGenesisHash())).failure).toBe('timeout');
     expect(hanging.map(({ calls }) => calls.length)).toEqual([1, 1, 1]);
   });
