@@ -61,6 +61,11 @@ export function loadTracing(): void {
   );
 }
 
+/** Whether spans are made: for who would else gather what they say for nobody. */
+export function isTraced(): boolean {
+  return api !== undefined && tracer !== undefined && hasSdk(api, tracer);
+}
+
 /**
  * Begins a span; whoever does so ends it.
  * @returns undefined where nobody traces
@@ -77,8 +82,10 @@ export function beginSpan(name: string, attributes: SpanAttributes, place: SpanP
 
 /** Whether an SDK was registered: the package alone makes spans that are none, at the cost of real ones. */
 function hasSdk({ isSpanContextValid }: Api, asked: OpenTelemetry.Tracer): boolean {
-  const now = performance.now();
-  if (isRegistered || now - lookedAt < LOOK_AGAIN_MS) return isRegistered;
+  if (isRegistered) return true;
+  // A clock that was set back must not keep it from looking.
+  const now = Date.now();
+  if (Math.abs(now - lookedAt) < LOOK_AGAIN_MS) return false;
   lookedAt = now;
   isRegistered = isSpanContextValid(asked.startSpan('tollhouse', { root: true }).spanContext());
   return isRegistered;

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
 import type { Call } from '../../gateway/calls/call.js';
-import { createRequestNote } from '../../middleware/gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import type { Retry } from '../../middleware/idempotency/retry.js';
 
 const calls = createRequestNote<Request, Call>();

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Router } from 'express';
-import { createRequestNote } from '../../middleware/gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import type { Routes } from './routes.js';
 
 /**

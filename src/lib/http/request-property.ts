@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { expressPrototype } from './express-prototype.js';
 import type { Later } from './later.js';
+import { createRequestNote, type RequestNote } from './request-note.js';
 
 /** A property of requests, and where it is had. */
 interface Property {
-  readonly values: WeakMap<object, Later<unknown>>;
+  readonly values: RequestNote<object, Later<unknown>>;
   readonly on: WeakSet<object>;
 }
 
@@ -15,10 +16,10 @@ const properties = new Map<string, Property>();
  * by anybody else, it becomes one of its own.
  */
 export function putProperty(req: IncomingMessage, name: string, value: Later<unknown>): void {
-  const property = properties.get(name) ?? { values: new WeakMap(), on: new WeakSet() };
+  const property = properties.get(name) ?? { values: createRequestNote(), on: new WeakSet() };
   properties.set(name, property);
   if (!isShared(req, name, property)) Reflect.set(req, name, value.get());
-  else property.values.set(req, value);
+  else property.values.put(req, value);
 }
 
 /** Whether a request has a property by the getter; from the first one on all of its Express have. */
@@ -33,7 +34,7 @@ function isShared(req: IncomingMessage, name: string, { values, on }: Property):
   Object.defineProperty(shared, name, {
     configurable: true,
     get(this: object) {
-      return values.get(this)?.get();
+      return values.of(this)?.get();
     },
     set(this: object, own: unknown) {
       Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value: own });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expressPrototype } from './express-prototype.js';
 import { isHeadSent } from './intercept-methods.js';
+import { createRequestNote } from './request-note.js';
 
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
 export function writeHeadLater(res: ServerResponse, status: number, rest: readonly unknown[]): void {
@@ -51,7 +52,7 @@ export function onHeaders(res: ServerResponse, adjust: Adjust): void {
 }
 
 /** What is to be done to the heads of responses; what was asked for last is done first. */
-const adjusts = new WeakMap<ServerResponse, readonly Adjust[]>();
+const adjusts = createRequestNote<ServerResponse, readonly Adjust[]>();
 
 /**
  * Makes a function that has `adjust` called as {@link onHeaders} does, once for a response however often it is asked for. A response of
@@ -62,9 +63,9 @@ export function headHook(adjust: Adjust): (res: ServerResponse) => void {
   return (res) => {
     // Where somebody has put a function of his own over it, he is called after us.
     if (!hasHookedHead(res)) return onHeaders(res, adjust);
-    const before = adjusts.get(res);
-    if (before === undefined) adjusts.set(res, alone);
-    else if (!before.includes(adjust)) adjusts.set(res, [adjust, ...before]);
+    const before = adjusts.of(res);
+    if (before === undefined) adjusts.put(res, alone);
+    else if (!before.includes(adjust)) adjusts.put(res, [adjust, ...before]);
   };
 }
 
@@ -83,7 +84,7 @@ function hasHookedHead(res: ServerResponse): boolean {
 function hookHeads(shared: object, original: ServerResponse['writeHead']): void {
   if (hooked.has(Reflect.get(shared, 'writeHead'))) return;
   function writeHead(this: ServerResponse, ...args: [status: number, ...rest: unknown[]]): ServerResponse {
-    const asked = isHeadSent(this) ? undefined : adjusts.get(this);
+    const asked = isHeadSent(this) ? undefined : adjusts.of(this);
     if (asked === undefined) return Reflect.apply(original, this, args);
     const [status, ...rest] = args;
     writeHeadLater(this, status, rest);

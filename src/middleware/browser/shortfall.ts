@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 /** What a wallet that has signed in lacks, for a page that offers other ways in as well. */
 export interface Shortfall {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { headHook } from '../../lib/http/write-head.js';
-import { createRequestNote } from './request-note.js';
 
 /** The headers that a response was decided by, as `Vary` lists them. */
 const decided = createRequestNote<ServerResponse, string>();

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER } from './pass-headers.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
-import { createRequestNote } from './request-note.js';
 import { exposeHeaders } from './respond.js';
 
 /** Headers of responses that scripts of other origins may read. */

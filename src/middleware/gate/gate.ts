@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
-import { createRequestNote } from './request-note.js';
 import { sendError } from './respond.js';
 
 /** What a gate says about a request, before anything is answered. */

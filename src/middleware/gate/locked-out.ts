@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '../../errors/errors.js';
-import { createRequestNote } from './request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 /** Faults that are no sign of guessing: nothing was shown, or it was good once. */
 const HARMLESS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { createRequestNote } from './request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 /**
  * Express middleware that does its work once for a request, however often the request passes it: an app has it before all of

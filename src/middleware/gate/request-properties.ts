@@ -5,11 +5,11 @@ import type { ServiceKey } from '../../identity/service-keys/service-key-types.j
 import type { ProvenWallet } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
 import { Later } from '../../lib/http/later.js';
+import { createRequestNote, type RequestNote } from '../../lib/http/request-note.js';
 import { putProperty } from '../../lib/http/request-property.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
-import { createRequestNote, type RequestNote } from './request-note.js';
 
 /** What a payment gate learned about the request; on `req.payment` in the handler. In JSON its amounts are decimal digits. */
 export interface RequestPayment {

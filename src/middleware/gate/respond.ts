@@ -1,10 +1,10 @@
 import type { Response } from 'express';
 import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { keepUncached } from './cache-control.js';
 import { beyondLimitSeconds, isFailedProof, lockedOutSeconds } from './locked-out.js';
 import { requestIdOf } from './request-id.js';
-import { createRequestNote } from './request-note.js';
 
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { ProvenWallet } from '../../identity/types.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { noteShortfall } from '../browser/shortfall.js';
 import type { Decision } from '../gate/gate.js';
-import { createRequestNote } from '../gate/request-note.js';
 import { tell } from '../gate/request-properties.js';
 import type { PassSales } from '../passes/sold-passes.js';
 import { ruleName } from '../wallet/admission.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Request } from 'express';
 import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import type { CreditMeter, PassParts, UsedPass } from './pass-types.js';
 
 /** A response to a request that a pass covers. */

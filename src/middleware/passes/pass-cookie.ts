@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { headHook } from '../../lib/http/write-head.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { PASS_COOKIE } from '../gate/pass-headers.js';
-import { createRequestNote } from '../gate/request-note.js';
 import { requestTarget } from '../gate/request-url.js';
 import type { PassRule } from '../terms/pass-option.js';
 import { isOwnDoing, isSecureAt } from '../wallet/own-doing.js';

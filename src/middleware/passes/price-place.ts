@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { priceScope } from '../../facilitator/payments/price-credit.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import type { Terms } from '../../protocol/types.js';
-import { createRequestNote } from '../gate/request-note.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { TermsFor } from '../terms/payment-terms.js';

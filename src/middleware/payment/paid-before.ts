@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { badOption } from '../../errors/errors.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { Decision } from '../gate/gate.js';
-import { createRequestNote } from '../gate/request-note.js';
 import type { PaymentGate } from './payment-gate.js';
 
 interface PaidBefore {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 const keeping = createRequestNote<ServerResponse, Promise<boolean>>();
 const leftOpen = createRequestNote<ServerResponse, true>();

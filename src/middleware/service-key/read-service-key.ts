@@ -8,8 +8,8 @@ import type {
   ServiceKey,
 } from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
-import { createRequestNote } from '../gate/request-note.js';
 
 /** A key that was checked for a request. */
 interface Checked {

@@ -1,7 +1,7 @@
+import { createRequestNote } from '../../lib/http/request-note.js';
 import { type Bought, boughtInWords } from '../../pages/texts/bought.js';
 import { EN } from '../../pages/texts/en.js';
 import type { Terms, Token } from '../../protocol/types.js';
-import { createRequestNote } from '../gate/request-note.js';
 import { amountText, type SoldPass } from './credit-costs.js';
 
 type Paid = Pick<Terms, 'asset' | 'amount'>;

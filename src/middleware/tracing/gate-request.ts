@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
+import { createRequestNote } from '../../lib/http/request-note.js';
 import type { GateOutcome, Observed } from '../../telemetry/observed.js';
-import { createRequestNote } from '../gate/request-note.js';
 import { passOf, paymentOf } from '../gate/request-properties.js';
 import { problemCodeOf } from '../gate/respond.js';
 import { noteRoute, routeLabelOf } from './route-label.js';

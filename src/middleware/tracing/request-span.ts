@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
-import { beginSpan, inSpan, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
+import { beginSpan, inSpan, isTraced, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
 import type { Decision } from '../gate/gate.js';
 import { problemCodeOf } from '../gate/respond.js';
 import { delivered, limitDelivery } from '../response/response-end.js';
@@ -16,6 +16,7 @@ export function beginRequestSpan(
   res: Response,
   attributes: SpanAttributes = {},
 ): OpenSpan | undefined {
+  if (!isTraced()) return undefined;
   const { method, headers } = req;
   const span = beginSpan(name, { 'http.request.method': method, ...attributes }, { received: headers });
   if (span === undefined) return undefined;

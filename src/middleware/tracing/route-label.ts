@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
 
 /** The label of what no route has taken. */
 export const UNMATCHED = 'unmatched';

@@ -9,11 +9,11 @@ import type {
   ProofScope,
   ProvenWallet,
 } from '../../identity/types.js';
+import { createRequestNote, type RequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { varyBy } from '../gate/cache-control.js';
 import { undoAtFault } from '../gate/gate.js';
 import { readPayment } from '../gate/presented-payment.js';
-import { createRequestNote, type RequestNote } from '../gate/request-note.js';
 import { isRequestWanted } from '../gate/sign-ins-wanted.js';
 import { type CallerParts, CallerRequest, PROOF_HEADERS } from './caller-request.js';
 import { sessionProof } from './session-cookie.js';
