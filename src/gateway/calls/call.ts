@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { requireKeyProject } from '../../identity/service-keys/key-project.js';
 import { requireScopes } from '../../identity/service-keys/scopes.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { newId } from '../../lib/ids.js';
@@ -40,9 +41,6 @@ export interface Call {
 }
 
 const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
-const NOT_ALLOWED =
-  'The service key is good for other projects; its owner names them in allowed_projects (PATCH /api/v1/keys/<id>).';
-const OTHER_PROJECT = 'The service key is for another project.';
 
 /** A call that has just come in. */
 export function newCall(
@@ -53,29 +51,14 @@ export function newCall(
 
 /**
  * The key that was shown, if a project may be called with it.
- * @throws TollhouseError `unauthenticated` without a key, `insufficient_scope` where it may not call, or not this project,
- *   `key_project_not_allowed` where its owner has named others
+ * @throws TollhouseError `unauthenticated` without a key, `insufficient_scope` where it may not call, `key_project_not_allowed`
+ *   where it is for others
  */
 export function requireCallKey(key: ServiceKey | undefined, project: Pick<ProjectRecord, 'id'>): ServiceKey {
   if (key === undefined) throw new TollhouseError('unauthenticated', NO_KEY);
   requireScopes(key.scopes, ['call']);
-  if (key.projectId !== undefined && key.projectId !== project.id) {
-    throw new TollhouseError('insufficient_scope', OTHER_PROJECT);
-  }
-  requireAllowedProject(key, project);
+  requireKeyProject(key, project.id);
   return key;
-}
-
-/**
- * Checks that the owner of a key lets it call a project.
- * @throws TollhouseError `key_project_not_allowed`
- */
-export function requireAllowedProject(
-  { allowedProjects = [] }: Pick<ServiceKey, 'allowedProjects'>,
-  { id }: Pick<ProjectRecord, 'id'>,
-): void {
-  if (allowedProjects.length === 0 || allowedProjects.includes(id)) return;
-  throw new TollhouseError('key_project_not_allowed', NOT_ALLOWED);
 }
 
 /** The memo of a payment that is made for a call without a payment request: it names the project and the key. */

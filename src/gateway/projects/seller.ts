@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import { requireKeyProject } from '../../identity/service-keys/key-project.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
@@ -8,7 +9,6 @@ import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { ProjectMoney } from '../../storage/projects/call-price.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { requireAllowedProject } from '../calls/call.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import { callRoute } from '../prices/call-route.js';
 import { singlePrices } from '../prices/project-offers.js';
@@ -66,7 +66,7 @@ const NO_SINGLE_CALLS =
 export async function sellerParts(
   { findProject, suspensions }: SoldBy,
   asked: SoldPayment,
-  key: (KeyHand & Pick<ServiceKey, 'allowedProjects'>) | undefined,
+  key: (KeyHand & Pick<ServiceKey, 'projectId' | 'allowedProjects'>) | undefined,
 ): Promise<SellerParts> {
   const project = await findProject(asked.project);
   if (project === undefined || !isVisibleTo(project, key)) {
@@ -74,7 +74,7 @@ export async function sellerParts(
       param: 'project',
     });
   }
-  if (key !== undefined) requireAllowedProject(key, project);
+  if (key !== undefined) requireKeyProject(key, project.id);
   await suspensions.refuseProject(project);
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });

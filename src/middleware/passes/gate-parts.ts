@@ -43,8 +43,8 @@ function partsOf(
   return { passes, isBuying, landed, tokens, ...place, keyOwner, ...asks, requestNames, handlerTimeoutMs };
 }
 
-/** A key that does not call, or calls one project alone, spends nothing elsewhere. */
+/** A key that does not call spends nothing; `serviceKeyAuth` has let in none that is for another project. */
 function ownerOfKey(req: Request): string | undefined {
   const key = serviceKeyOf(req);
-  return key?.projectId === undefined && key?.scopes.includes('call') ? key.owner : undefined;
+  return key?.scopes.includes('call') ? key.owner : undefined;
 }

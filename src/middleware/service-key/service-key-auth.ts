@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
+import { requireKeyProject } from '../../identity/service-keys/key-project.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { whenKnownOr } from '../../lib/maybe-promise.js';
@@ -24,6 +25,11 @@ export interface ServiceKeyAuthOptions {
    */
   readonly mode?: 'live' | 'test';
   /**
+   * Id of the project that the route belongs to (`prj_…`): a key that is for certain projects is let in where this is one of them.
+   * Default: none, and such keys are refused.
+   */
+  readonly project?: string;
+  /**
    * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
    * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` returns it either way. Default: `req.serviceKey`.
    */
@@ -34,25 +40,29 @@ const WHERE = 'serviceKeyAuth';
 const HEADERS = 'X-Service-Key, X-Service-Secret';
 const CHALLENGE = { 'WWW-Authenticate': 'ServiceKey realm="tollhouse", headers="X-Service-Key X-Service-Secret"' };
 const EXPOSED = ['WWW-Authenticate', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
+const PROJECT = 'the id of a project ("prj_…"), not its slug';
 const ABSENT = 'Send a service key: X-Service-Key and X-Service-Secret.';
 
 const options = z.strictObject({
   gateway: keyGatewayOption,
   scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
   mode: z.enum(['live', 'test'], '"live" or "test"').optional(),
+  project: z
+    .string(PROJECT)
+    .regex(/^prj_\w+$/, PROJECT)
+    .optional(),
   requestNames: requestNamesOption('serviceKey'),
 });
 
 /**
  * Express middleware that lets in who shows a service key, in the headers `X-Service-Key` and `X-Service-Secret`, and puts
  * {@link RequestServiceKey} on `req.serviceKey`. Any wallet can make itself a key: whether its `owner` may do what your route
- * does, and whether a key that is restricted to a project belongs there, is for your handler to say. Answers 401 without a
- * good key, 403 when it lacks a scope or comes from another address than it may, 429 above its limit a second. Can be given
- * to `anyOf`.
+ * does is for your handler to say. Answers 401 without a good key, 403 when it lacks a scope, is for certain projects and `project`
+ * is none of them, or comes from another address than it may, 429 above its limit a second. Can be given to `anyOf`.
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
-  const { gateway, scopes, requestNames, mode: asked } = resolveOptions(WHERE, options, given);
+  const { gateway, scopes, requestNames, project, mode: asked } = resolveOptions(WHERE, options, given);
   const mode = asked ?? (gateway.keys.mode === 'live' ? 'live' : undefined);
   const absent = (res: Response) =>
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
@@ -65,6 +75,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
       (key) => {
         if (key === undefined) return absent(res);
         requireScopes(key.scopes, scopes);
+        requireKeyProject(key, project);
         if (mode !== undefined && key.mode !== mode) throw wrongMode(key, mode);
         return {
           admitted: true,

@@ -144,6 +144,13 @@ describe.each(BOTH_DATABASES)('a key that is changed on %s', (...database) => {
     expect((await call()).status).toBe(402);
   });
 
+  test('of one project has no payment prepared for another', async () => {
+    const { asOwner, client, newProject, project } = fixture();
+    const limited = await client.key(asOwner, { project_id: (await newProject()).id });
+    const created = await client.ask('POST', '/create-payment', { project: project.slug }, limited.headers);
+    expect([created.status, created.body['code']]).toEqual([403, 'key_project_not_allowed']);
+  });
+
   test('is changed neither by itself nor by a stranger', async () => {
     const stranger = await fixture().newCaller();
     const asStranger = await fixture().client.signIn(stranger.wallet);

@@ -367,9 +367,12 @@ describe('who does not get to pay', () => {
   test('a key for another project, or without the scope, is 403', async () => {
     const { asOwner, client, newProject, project } = fixture();
     const other = await newProject();
-    for (const wanted of [{ project_id: other.id }, { scopes: ['spending:read'] }]) {
+    for (const [wanted, code] of [
+      [{ project_id: other.id }, 'key_project_not_allowed'],
+      [{ scopes: ['spending:read'] }, 'insufficient_scope'],
+    ] as const) {
       const { headers } = await client.key(asOwner, wanted);
-      await expectTurnedAway(call(project, headers), 403, 'insufficient_scope');
+      await expectTurnedAway(call(project, headers), 403, code);
     }
   });
 

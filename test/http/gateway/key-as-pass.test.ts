@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { newId } from '../../../src/lib/ids.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
@@ -26,6 +27,10 @@ describe.each(BOTH_DATABASES)('a service key whose owner has a pass, on %s', (na
       it.get('/row', key, sold, send);
       it.get('/any', anyOf(key, sold), send);
       it.get('/reading', serviceKeyAuth({ gateway, scopes: ['spending:read'] }), sold, send);
+      it.get('/alone', key, send);
+      const ofProject = serviceKeyAuth({ gateway, project: fixture.project.id });
+      it.get('/own', ofProject, send);
+      it.get('/own-row', ofProject, sold, send);
       const pass = { uses: 4, group: 'weather' };
       it.get('/group', key, requirePayment({ facilitator, payTo, price: '0.05 USDC', pass }), send);
     });
@@ -98,26 +103,38 @@ describe.each(BOTH_DATABASES)('a service key whose owner has a pass, on %s', (na
     expect(await ask(`${app}/row`, caller.key)).toMatchObject({ left: '2' });
   });
 
-  test('uses nothing where it may not spend: without the scope to call, or for one project', async () => {
+  test('uses nothing where it may not spend: without the scope to call', async () => {
     await buy(`${app}/reading`);
     expect(await ask(`${app}/reading`, caller.key)).toMatchObject({ status: 200, left: '2' });
     const reader = await newKey({ scopes: ['spending:read'] });
     expect(await ask(`${app}/reading`, reader)).toMatchObject({ status: 402, code: 'payment_required' });
-    const own = { ...caller, wallet: fixture.owner };
-    const limited = await newKey({ project_id: fixture.project.id }, own);
-    await buyPass({ sandbox: fixture.sandbox, payer: (await fixture.newCaller()).wallet }, `${app}/reading`, {
-      headers: limited.headers,
-    });
+  });
+
+  test.each([
+    ['project_id', (id: string) => ({ project_id: id })],
+    ['allowed_projects', (id: string) => ({ allowed_projects: [id] })],
+  ])('that names projects by %s opens and pays nothing of an app but what is of them', async (_field, restrict) => {
+    const { id } = fixture.project;
+    const owner = { ...caller, wallet: fixture.owner };
+    const [limited, free] = [await newKey(restrict(id), owner), await newKey({}, owner)];
+    const other = await fixture.newProject();
+    const elsewhere = await newKey(restrict(other.id), owner);
     const { passes } = fixture.facilitator;
-    const [mine] = await passes.list(caller.wallet.publicKey.toBase58());
-    await passes.open({
-      ...mine!,
-      id: 'pas_owner',
-      paymentId: 'of the owner',
-      wallet: own.wallet.publicKey.toBase58(),
-    });
-    expect(await ask(`${app}/reading`, limited)).toMatchObject({ status: 402, code: 'payment_required' });
-    expect(await ask(`${app}/reading`, await newKey({}, own))).toMatchObject({ status: 200 });
+    for (const path of ['/row', '/own-row']) await buy(app + path);
+    const wallet = fixture.owner.publicKey.toBase58();
+    for (const pass of await passes.list(caller.wallet.publicKey.toBase58())) {
+      await passes.open({ ...pass, id: newId('pas'), paymentId: newId('call'), wallet });
+    }
+    for (const path of ['/alone', '/row', '/any']) {
+      expect(await ask(`${app}${path}`, limited)).toMatchObject({ status: 403, code: 'key_project_not_allowed' });
+    }
+    expect(await ask(`${app}/own`, elsewhere)).toMatchObject({ status: 403, code: 'key_project_not_allowed' });
+    expect(await ask(`${app}/own`, limited)).toMatchObject({ status: 200 });
+    expect(await ask(`${app}/own`, free)).toMatchObject({ status: 200 });
+    expect(await ask(`${app}/alone`, free)).toMatchObject({ status: 200 });
+    expect(await ask(`${app}/own-row`, elsewhere)).toMatchObject({ status: 403, code: 'key_project_not_allowed' });
+    expect(await ask(`${app}/own-row`, limited)).toMatchObject({ status: 200 });
+    expect(await ask(`${app}/row`, free)).toMatchObject({ status: 200 });
   });
 
   test('of a group uses it at the project and at the gates of the app that its seller is paid at', async () => {

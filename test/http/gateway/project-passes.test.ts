@@ -175,7 +175,7 @@ describe.each(BOTH_DATABASES)('passes of a project, on %s', (name, openDatabase)
     expect(await call(theirs, token)).toMatchObject({ status: 402, code: 'pass_of_another_site' });
     const key = await fixture.client.key(fixture.asOwner, { project_id: other.id });
     const limited = { wallet: fixture.owner, key };
-    expect(await call(project, token, limited)).toMatchObject({ status: 403, code: 'insufficient_scope' });
+    expect(await call(project, token, limited)).toMatchObject({ status: 403, code: 'key_project_not_allowed' });
     const [pass] = await fixture.facilitator.passes.list(caller.wallet.publicKey.toBase58());
     await fixture.facilitator.passes.revoke(pass!.id);
     expect(await call(project, token)).toMatchObject({ status: 402, code: 'pass_revoked' });

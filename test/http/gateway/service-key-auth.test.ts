@@ -86,6 +86,13 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     expect(answer.headers.get('cache-control')).toBe('private');
   });
 
+  test('a gate whose project is no id of one is told so when it is made', () => {
+    for (const project of ['weather', '', 7]) {
+      const made = () => serviceKeyAuth({ gateway: { keys: keys.keys }, ...{ project: project as string } });
+      expect(made).toThrow(/"project" must be the id of a project/);
+    }
+  });
+
   test('without a key, with half of one, or with one in the query, 401 says what to send', async () => {
     const made = await keys.make(alice.address);
     const { 'x-service-key': key, 'x-service-secret': secret } = keyHeaders(made);
