@@ -59,12 +59,18 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   holdCredit(call: Call): Promise<PricedHold | undefined>;
   /** The call was not passed on. */
   giveCreditBack(hold: Pick<PricedHold, 'id'>): Promise<void>;
-  /** A call that credit pays is over, and charged or not; it may be called again while it rejects. */
-  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
+  /**
+   * A call that credit pays is over, and charged or not; it may be called again while it rejects.
+   * @param kept - the response of one that is charged, written with it
+   */
+  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
   /** A call that costs nothing is over. Does not reject, as {@link endedOnPass}. */
   endedFree(free: FreeCall, end: CallEnd): Promise<void>;
-  /** A call that a pass covers is over, and charged or not. Does not reject: what cannot be written is told of, and missing in the figures. */
-  endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
+  /**
+   * A call that a pass covers is over, and charged or not. Does not reject: what cannot be written is told of, and missing in the figures.
+   * @param kept - the response of one that is charged, written with it
+   */
+  endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
 }
 
 /** What {@link createCalls} works with. */
@@ -139,22 +145,26 @@ export function createCalls(parts: CallsParts): Calls {
     },
     holdCredit: (call) => holdPrice(credit, call),
     giveCreditBack: ({ id }) => credit.giveBack(id),
-    endedOnCredit: (credited, end) => endOnCredit(credited, end, finish, credit),
+    endedOnCredit: (credited, end, kept) => endOnCredit(credited, { ...end, ...defined({ kept }) }, finish, credit),
     async endedFree(free, end) {
       const { call } = free;
       const reservation = reservationOf(call);
       markBooked(call);
-      const shown = { call, paidIn: call.project.price.token };
-      await finish(recordOf(free, end), shown, reservation).catch(() => undefined);
+      await finish(recordOf(free, end), inOwnToken(call), reservation).catch(() => undefined);
     },
-    async endedOnPass(covered, end) {
+    async endedOnPass(covered, end, kept) {
       const { call } = covered;
       markBooked(call);
-      const written = finish(coveredRecord(covered, end), { call, paidIn: call.project.price.token }, {});
+      const written = finish(coveredRecord(covered, end), inOwnToken(call), defined({ kept }));
       // The pass was debited: without its call the figures lack one, and nobody any money. Tried again, it could be there twice.
       await written.catch(() => undefined);
     },
   };
+}
+
+/** A call of which no money tells its token. */
+function inOwnToken(call: Call): ShownCall {
+  return { call, paidIn: call.project.price.token };
 }
 
 /** Holds the price of a call in the first of its tokens in which its key has as much credit. */
@@ -170,7 +180,7 @@ async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Ca
 /** Writes a call that credit pays, and gives back what it has not used. */
 async function endOnCredit(
   credited: CreditedCall,
-  end: ChargedEnd,
+  { kept, ...end }: ChargedEnd & Pick<FinishOptions, 'kept'>,
   finish: Finish,
   credit: Pick<CreditStore, 'giveBack'>,
 ): Promise<void> {
@@ -180,7 +190,7 @@ async function endOnCredit(
   markBooked(call);
   const charge = { mint: hold.token.mint, amount: hold.amount };
   const used = { ...record, charge, credit: { kind: 'used', charge } as const };
-  const isUsed = () => finish(used, credited, { ...reservation, creditHoldId: hold.id });
+  const isUsed = () => finish(used, credited, { ...reservation, ...defined({ kept }), creditHoldId: hold.id });
   // The response has left: an outage of the database must not give it away.
   if (end.charged && (await untilWritten(isUsed))) return;
   // Not charged; or it has taken so long that its credit was given back.

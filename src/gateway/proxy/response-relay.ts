@@ -58,6 +58,8 @@ export interface ExchangeRules {
    * rejects; undefined: they do not wait.
    */
   readonly beforeEnd?: ((status: number) => Promise<void> | undefined) | undefined;
+  /** Whether the upstream's response is taken to its end when the caller has left: others keep it. Default false. */
+  readonly outlivesCaller?: boolean | undefined;
   /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
   readonly beforeCut?: ((status: number, reason: ExchangeFailure) => Promise<void>) | undefined;
 }
@@ -92,6 +94,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether the upstream has said everything. */
   #complete = false;
   #isEndDue = false;
+  #isEnded = false;
+  /** Whether the caller has left, and it goes on. */
+  #isAlone = false;
 
   constructor(res: ServerResponse, rules: ExchangeRules) {
     this.#res = res;
@@ -149,7 +154,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer?.refresh();
     // It leaves with the end, which others may hold back.
     if (this.#bytes === this.#declaredBytes) this.#last = chunk;
-    else if (this.#res.write(chunk) === false) controller.pause();
+    else if (this.#res.write(chunk) === false && !this.#isAlone) controller.pause();
   }
 
   onResponseEnd(): void {
@@ -198,8 +203,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over || !this.#isEndDue) return;
     this.#isEndDue = false;
     this.#watch(this.#rules.idleTimeoutMs);
+    this.#isEnded = true;
     if (this.#last === undefined) this.#res.end();
     else this.#res.end(this.#last);
+    if (this.#isAlone) this.#fail('client_gone');
   };
 
   #isTooLarge({ declaredLength = 0 }: ResponseFields): boolean {
@@ -217,12 +224,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#complete && this.#close()) this.#resolve({ delivered: true, status: this.#status });
   };
 
-  readonly #onClose = (): void => this.#fail('client_gone');
+  readonly #onClose = (): void => {
+    if (this.#rules.outlivesCaller !== true || this.#isEnded) return this.#fail('client_gone');
+    if (this.#over || this.#isAlone) return;
+    this.#isAlone = true;
+    if (this.#res.headersSent) this.#watch(this.#rules.idleTimeoutMs);
+    this.#res.destroy();
+    this.#controller?.resume();
+  };
 
   /** Whose silence it was: the caller's when there is something for it to read. */
   readonly #onTimeout = (): void => {
     if (this.#isEndDue) return this.#end();
-    this.#fail(this.#complete || this.#res.writableNeedDrain ? 'client_gone' : 'upstream_timeout');
+    if (this.#complete || this.#res.writableNeedDrain) this.#onClose();
+    else this.#fail('upstream_timeout');
   };
 
   #watch(timeoutMs: number): void {

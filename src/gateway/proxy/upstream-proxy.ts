@@ -72,6 +72,8 @@ export interface ForwardOptions {
    * promise is over. What it rejects with `forward` rejects with.
    */
   readonly beforeCut?: ExchangeRules['beforeCut'];
+  /** Whether the whole response is written to `res` though the caller has left, for those who record it. Default false. */
+  readonly outlivesCaller?: ExchangeRules['outlivesCaller'];
 }
 
 /** The upstream answered, whatever its status, and its whole response left for the caller. */
@@ -162,7 +164,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
 
   async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<UpstreamAttempt> {
     const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = call;
-    const { beforeHead, beforeEnd, beforeCut } = call;
+    const { beforeHead, beforeEnd, beforeCut, outlivesCaller } = call;
     const agent = await opened;
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
@@ -174,13 +176,8 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const toPublic = (location: string) =>
       withoutAddedQuery(publicLocation(location, url, target, publicPath), additions);
     const rules = {
-      idleTimeoutMs,
-      maxResponseBytes,
-      toPublic,
-      isHidden: tellsSecret(additions),
-      beforeHead,
-      beforeEnd,
-      beforeCut,
+      ...{ idleTimeoutMs, maxResponseBytes, toPublic, outlivesCaller },
+      ...{ isHidden: tellsSecret(additions), beforeHead, beforeEnd, beforeCut },
     };
 
     const send = async (headTimeoutMs: number): Promise<ExchangeEnd> => {

@@ -39,6 +39,9 @@ const callProject = defineOperation({
     'PAYMENT-SIGNATURE': 'A payment of x402, version 2.',
     'X-PAYMENT': 'A payment of x402, version 1.',
     'Access-Pass': 'The token of a pass that was bought with an earlier call.',
+    'Idempotency-Key':
+      'Names a call that credit or a pass pays: the same call again under it gets the same response for 24 hours, and is charged ' +
+      'once. Without it the payment that such a call brings names it.',
   },
   takesKey: false,
   responses: { 200: { description: 'What the upstream answered, whatever its status.', mediaType: '*/*' } },
@@ -81,6 +84,8 @@ const callProject = defineOperation({
     'pass_used_up',
     'pass_sign_in_refused',
     'payment_in_progress',
+    'idempotency_key_reused',
+    'idempotency_in_progress',
     'settlement_pending',
     'payment_backend_unavailable',
     'fee_limit_reached',

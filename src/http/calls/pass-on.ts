@@ -37,6 +37,8 @@ export interface PassedCall {
   book?(end: CallEnd): Promise<void>;
   /** Whether a caller who hangs up is charged, once the upstream was asked. */
   isCallersLoss(): boolean;
+  /** Whether the response is taken to its end when the caller has left. Default false. */
+  readonly outlivesCaller?: boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
   notCharged(end: CallEnd): Promise<Readonly<Record<string, string>>>;
 }
@@ -144,7 +146,7 @@ function answered(status: number): Pick<CallEnd, 'status' | 'reason'> {
 function forward(
   gateway: Gateway,
   { project, key, publicPath, rest }: Call,
-  { req, res, payment }: PassedCall,
+  { req, res, payment, outlivesCaller }: PassedCall,
   hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeEnd' | 'beforeCut'>,
 ) {
   const { limits, upstream } = project;
@@ -161,6 +163,7 @@ function forward(
     headers: keyFields(key),
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
     payment,
+    outlivesCaller,
     ...hooks,
   });
 }

@@ -14,15 +14,15 @@ import type { RecordedResponse } from '../../middleware/response/response-record
 import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Receipt } from '../../protocol/types.js';
+import type { KeptAnswer } from '../../storage/calls/call-store.js';
 import type { IdempotencyStore, NamedAnswer } from '../../storage/idempotency/idempotency-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
+import { namedOf } from './named-call.js';
 import { CREDITED, passOn } from './pass-on.js';
+import { MOST_WITH_CALL, passOnNamed } from './pass-on-named.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
-
-/** Longer responses, in bytes, are kept by themselves: many calls go to a database in one statement. */
-const MOST_WITH_CALL = 32 * 1024;
 
 /** Serves the calls that are paid, those that credit pays, and those that passes cover. */
 export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'useCredit'>> & {
@@ -33,7 +33,7 @@ type GivenPasses = Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>;
 
 /**
  * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who
- * hangs up on a call that credit pays, or a pass. What was paid for a call that is not charged is credit of its key at the project, and
+ * hangs up on a call that credit pays, or a pass, unless he has named it. What was paid for a call that is not charged is credit of its key at the project, and
  * of a pass nothing is taken, before the caller learns of it.
  */
 export function createCallServer(gateway: Gateway, passes: GivenPasses): CallServer {
@@ -45,13 +45,19 @@ export function createCallServer(gateway: Gateway, passes: GivenPasses): CallSer
     serveCovered: (covered) => serveCovered(gateway, callOf(covered.req), covered),
     async useCredit(req, res) {
       const call = callOf(req);
+      const named = await namedOf(req);
+      if (await named?.answerKnown(res)) return true;
       const hold = await calls.holdCredit(call);
       if (hold === undefined) return false;
       try {
         await refuseUnfit(req, call);
+        if (named !== undefined && !(await named.begin(res))) {
+          await calls.giveCreditBack(hold);
+          return true;
+        }
         await calls.enter(call);
       } catch (error) {
-        await calls.giveCreditBack(hold);
+        await Promise.all([calls.giveCreditBack(hold), named?.abandon()]);
         throw error;
       }
       await serveOnCredit(gateway, call, hold, { req, res });
@@ -131,12 +137,13 @@ async function serveOnCredit(
   const amount = formatAmount(hold.amount, decimals);
   const credited = { call, hold, paidIn: token, requestId: requestIdOf(res) };
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
-  const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
-  const passing = passOn(gateway, call, {
+  const endedAs = async (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
+    calls.endedOnCredit(credited, { ...end, charged }, kept);
+  const passing = passOnNamed(gateway, call, {
     ...{ req, res, uncharged: CREDITED },
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
-    book: (it) => endedAs(true, it),
+    book: (it, kept) => endedAs(true, it, kept),
     // Or one payment would buy any number of jobs that nobody waits for.
     isCallersLoss: () => true,
     async notCharged(it) {

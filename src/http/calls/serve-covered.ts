@@ -4,7 +4,9 @@ import type { Gateway } from '../../gateway/gateway.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
 import { noteOutcome } from '../../middleware/tracing/gate-request.js';
-import { passOn } from './pass-on.js';
+import type { KeptAnswer } from '../../storage/calls/call-store.js';
+import { namedOf } from './named-call.js';
+import { passOnNamed } from './pass-on-named.js';
 import { refuseUnfit } from './unfit-call.js';
 
 /** What becomes of the price of a call that a pass covers and that is not charged. */
@@ -18,16 +20,19 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
   const { calls } = gateway;
   const { req, res, shown } = covered;
   const ended = { call, passId: shown.passId, payer: shown.wallet, requestId: requestIdOf(res) };
-  const endedAs = (charged: boolean, end: CallEnd) => calls.endedOnPass(ended, { ...end, charged });
+  const endedAs = (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
+    calls.endedOnPass(ended, { ...end, charged }, kept);
+  const named = await namedOf(req);
   noteOutcome(res, 'pass');
   try {
     await refuseUnfit(req, call);
+    if (named !== undefined && !(await named.begin(res))) return await covered.giveBack();
     await calls.enter(call);
-    const { booked } = await passOn(gateway, call, {
+    const { booked } = await passOnNamed(gateway, call, {
       ...{ req, res, uncharged: NOT_TAKEN },
       payment: { payer: shown.wallet },
       headers: await covered.headers(true),
-      book: (it) => endedAs(true, it),
+      book: (it, kept) => endedAs(true, it, kept),
       isCallersLoss: () => true,
       async notCharged(it) {
         await covered.giveBack();
@@ -39,7 +44,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
     await Promise.all([booked, calls.leave(call)]);
   } catch (error) {
     // Until it was passed on; what was charged stays taken.
-    if (!call.isBooked) await covered.giveBack();
+    if (!call.isBooked) await Promise.all([covered.giveBack(), named?.abandon()]);
     throw error;
   }
 }

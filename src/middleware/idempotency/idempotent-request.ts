@@ -7,6 +7,14 @@ export type Known =
   | { readonly status: 'replay'; readonly response: StoredResponse }
   | { readonly status: 'mismatch' | 'running' };
 
+/** A response as it is kept, by the id under which it can be had. */
+export interface SealedAnswer {
+  readonly id: string;
+  readonly answer: Uint8Array;
+  readonly fingerprint: string;
+  readonly owner?: string | undefined;
+}
+
 /** A request whose response can be asked for again. */
 export interface IdempotentRequest {
   /** What is known of it; undefined when it can begin. */
@@ -15,6 +23,8 @@ export interface IdempotentRequest {
   begin(): Promise<Known | { readonly status: 'started' }>;
   /** Keeps its response; tells whether it is kept. */
   finish(response: StoredResponse): Promise<boolean>;
+  /** Its response as it is kept, for those who keep it in a transaction of their own. */
+  sealed(response: StoredResponse): SealedAnswer;
   /** Ends it without a response: the same request may begin anew, and no other under this secret. */
   release(): Promise<boolean>;
   /** Ends it without a response, as if it had not begun. */
@@ -60,6 +70,7 @@ export function createIdempotentRequest({
       return known === undefined ? undefined : opened(known);
     },
     begin: async () => opened(await store.begin(run)),
+    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, owner }),
     finish: (response) => warned(() => store.finish(id, run.lease, seal(response))),
     release: () => warned(() => store.release(id, run.lease)),
     abandon: () => warned(() => store.abandon(id, run.lease)),

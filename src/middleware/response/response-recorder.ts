@@ -53,10 +53,13 @@ export interface RecordedResponse {
  * Writes a response down, on its way out.
  * @param beforeEnd - is told the response, undefined where it is too long to be kept, and tells whether it is kept; the end
  *   waits for it
+ * @param isSurelyWhole - whether it is ended only when it is whole, whoever waits for it. Default false: a handler may stop anywhere
+ *   when its client is gone
  */
 export function recordResponse(
   res: ServerResponse,
   beforeEnd: (response: StoredResponse | undefined) => Promise<boolean>,
+  isSurelyWhole = false,
 ): RecordedResponse {
   const body = createBody(MAX_KEPT_BYTES);
   let isWhole = true;
@@ -115,8 +118,8 @@ export function recordResponse(
     // Nobody can change the response any more, though its end may still wait.
     mode = 'mute';
     const head = headOf();
-    const isComplete = isWhole && (!isClientGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes()));
-    const response = isComplete && head !== undefined ? { ...head, body: body.bytes() } : undefined;
+    const isGiven = isSurelyWhole || !isClientGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes());
+    const response = isWhole && isGiven && head !== undefined ? { ...head, body: body.bytes() } : undefined;
     beforeEnd(response).then(finish, () => finish(false));
     return res;
   });

@@ -3,7 +3,7 @@ import { type JsonRow, jsonRow } from '../sql/json-groups.js';
 import type { Statement, Step } from '../sql/sql-database.js';
 import { ANYBODY, ENTRY_BYTES, type NamedAnswer, NO_RUN } from './idempotency-store.js';
 
-/** Columns of an answer that no run was begun for. */
+/** Columns of an answer that is kept at once. */
 const COLUMNS = {
   id: 'text',
   fingerprint: 'text',
@@ -37,9 +37,12 @@ const PUT: Statement = {
 export type AnswerRow = ColumnValues<keyof typeof COLUMNS> & { readonly answer: Uint8Array };
 
 /** The row of an answer that is kept until a time, in milliseconds since the epoch. */
-export function answerRow({ id, answer, owner = ANYBODY }: NamedAnswer, expiresAt: number): AnswerRow {
+export function answerRow(
+  { id, answer, owner = ANYBODY, fingerprint = NO_RUN }: NamedAnswer,
+  expiresAt: number,
+): AnswerRow {
   const size = answer.length + ENTRY_BYTES;
-  return { id, fingerprint: NO_RUN, lease: '', lease_ends: 0, expires_at: expiresAt, size, owner, answer };
+  return { id, fingerprint, lease: '', lease_ends: 0, expires_at: expiresAt, size, owner, answer };
 }
 
 /** The step that keeps an answer. */

@@ -51,14 +51,16 @@ export interface IdempotencyStore {
   release(id: string, lease: string): Promise<boolean>;
   /** Ends a run without a response, as if it had not begun. False when the run is over already, or somebody else's. */
   abandon(id: string, lease: string): Promise<boolean>;
-  /** Where responses are rows of a database, so that what is {@link put} can be written with other things. Default: they are not. */
+  /** Where responses are rows of a database, so that they can be written with other things. Default: they are not. */
   readonly rows?: AnswerRows;
 }
 
-/** A response that no run was begun for, by the id under which it can be had. */
+/** A response by the id under which it can be had. */
 export interface NamedAnswer {
   readonly id: string;
   readonly answer: Uint8Array;
+  /** Of the run that it ends. Default: no run was begun for it. */
+  readonly fingerprint?: string;
   /** As of a run. */
   readonly owner?: string | undefined;
 }

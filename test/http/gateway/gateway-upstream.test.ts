@@ -136,8 +136,11 @@ describe('while the upstream fails the caller is told, and what was paid is cred
     expect(failed.headers.get('payment-response')).not.toBeNull();
     expect(failed.headers.get('access-credit')).toMatch(CREDIT);
     fixture().upstream.respond(answers);
-    expect((await call(project, v2)).status).toBe(200);
-    expect(outcome(await call(project, v2))).toEqual(USED);
+    const served = await call(project, v2);
+    const hits = fixture().hits();
+    const again = await call(project, v2);
+    expect([served.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, served.text, 'true']);
+    expect([fixture().hits(), (await call(project, {})).status]).toEqual([hits, 402]);
     expect(earned() - before).toBe(CALL_PRICE);
   });
 

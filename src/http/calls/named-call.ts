@@ -1,0 +1,104 @@
+import type { Request, Response } from 'express';
+import { type Call, callResource } from '../../gateway/calls/call.js';
+import { createRequestNote } from '../../lib/http/request-note.js';
+import { sendProblem } from '../../middleware/gate/respond.js';
+import {
+  createIdempotentRequest,
+  type IdempotentRequest,
+  type Known,
+} from '../../middleware/idempotency/idempotent-request.js';
+import { paymentFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
+import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
+import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
+import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
+import { callRetry } from './call-request.js';
+
+/**
+ * A call that its caller has named, by an `Idempotency-Key` or by the payment that it brings. Where what was paid before serves it,
+ * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
+ * again by that, whatever its name.
+ */
+export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon'> {
+  /** Where responses are kept. */
+  readonly store: Pick<IdempotencyStore, 'rows'>;
+  /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
+  answerKnown(res: Response): Promise<boolean>;
+  /** Begins it; false where that was done before under its name, and what is known is answered. */
+  begin(res: Response): Promise<boolean>;
+}
+
+const KEY_HEADER = 'Idempotency-Key';
+/** What a call takes beside the time that its upstream has for the head; milliseconds. */
+const BODY_MS = 60_000;
+
+const noted = createRequestNote<Request, () => Promise<NamedCall | undefined>>();
+
+/** Notes a call that may have a name, for {@link namedOf}; tells whether that is an `Idempotency-Key`. */
+export function noteName(gate: PaymentGate, call: Call, req: Request): boolean {
+  const key = req.get(KEY_HEADER);
+  let named: Promise<NamedCall | undefined> | undefined;
+  noted.put(req, () => {
+    named ??= readName(gate, call, req);
+    return named;
+  });
+  return key !== undefined;
+}
+
+/** The call that a request is, by its name; undefined where it has none, or its client is gone. Most calls are never asked. */
+export function namedOf(req: Request): Promise<NamedCall | undefined> {
+  return noted.of(req)?.() ?? Promise.resolve(undefined);
+}
+
+async function readName(gate: PaymentGate, call: Call, req: Request): Promise<NamedCall | undefined> {
+  const key = req.get(KEY_HEADER);
+  const name = key ?? paymentHeaderOf(req);
+  const fingerprint = name && (await paymentFingerprint(req));
+  if (name === undefined || fingerprint === undefined) return undefined;
+  const isByKey = key !== undefined;
+  const { secret } = callRetry(call, req);
+  const { idempotency: store } = gate.options.facilitator;
+  const run = createIdempotentRequest({
+    store,
+    scope: `call ${callResource(call)}`,
+    // A payment may be brought for other calls as well.
+    secret: isByKey ? `${secret} key ${key}` : `${secret} payment ${name} ${fingerprint}`,
+    fingerprint,
+    leaseMs: call.project.upstream.timeoutMs + BODY_MS,
+    owner: call.key.owner,
+  });
+  const answerAs = async (known: Known, res: Response): Promise<void> => {
+    if (known.status === 'replay') return sendAgain({ req, res, gate }, known.response, {});
+    if (!isByKey) return sendInProgress({ req, res, gate });
+    answerOther(known.status, res);
+  };
+  return {
+    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon },
+    async answerKnown(res) {
+      const known = await run.find();
+      if (known !== undefined) await answerAs(known, res);
+      return known !== undefined;
+    },
+    async begin(res) {
+      const begun = await run.begin();
+      if (begun.status === 'started') return true;
+      await answerAs(begun, res);
+      return false;
+    },
+  };
+}
+
+function paymentHeaderOf(req: Request): string | undefined {
+  const names = [SERVICE_PAYMENT_HEADER, ...CODECS.map(({ requestHeader }) => requestHeader)];
+  return names.map((it) => req.get(it)).find((it) => it !== undefined);
+}
+
+function answerOther(status: 'mismatch' | 'running', res: Response): void {
+  if (status === 'mismatch') {
+    const detail = `Another call was made under this ${KEY_HEADER}; take a new key for a new call. Nothing was charged.`;
+    return sendProblem(res, 'idempotency_key_reused', detail, { param: KEY_HEADER });
+  }
+  const detail = `The call with this ${KEY_HEADER} is running; send it again in a moment to get its response.`;
+  sendProblem(res, 'idempotency_in_progress', detail, { retryAfterSeconds: 1 });
+}

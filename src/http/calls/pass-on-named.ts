@@ -1,0 +1,81 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Call } from '../../gateway/calls/call.js';
+import type { CallEnd } from '../../gateway/calls/call-records.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { recordResponse } from '../../middleware/response/response-recorder.js';
+import type { StoredResponse } from '../../middleware/response/response-seal.js';
+import type { KeptAnswer } from '../../storage/calls/call-store.js';
+import { type NamedCall, namedOf } from './named-call.js';
+import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
+
+/** A call that is passed on, and that books itself. */
+export interface BookedCall extends Omit<PassedCall, 'charged' | 'outlivesCaller'> {
+  /** It is charged: writes that, with its response where that is given. Called once at most. */
+  book(end: CallEnd, kept?: KeptAnswer): Promise<void>;
+}
+
+/** Longer responses, in bytes, are kept by themselves: many calls go to a database in one statement. */
+export const MOST_WITH_CALL = 32 * 1024;
+/** What cannot be written must not keep a response back. */
+const BEFORE_END_MS = 5_000;
+
+/**
+ * Passes a call on that was paid before. Where it has a name its response is kept before the last of it leaves, and taken to its end
+ * when its caller has left: he is charged for what he can have again, and for nothing else.
+ */
+export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
+  const { req, res } = passed;
+  const named = await namedOf(req);
+  if (named === undefined) return passOn(gateway, call, { ...passed, book });
+  let endNow: (() => CallEnd) | undefined;
+  let booked: Promise<void> | undefined;
+  let ending: Promise<boolean> | undefined;
+  const end = async (response: StoredResponse | undefined): Promise<boolean> => {
+    if (endNow === undefined) return false;
+    const kept = await keepAlone(gateway, named, response);
+    booked = book(endNow(), kept);
+    return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
+  };
+  recordResponse(
+    res,
+    (response) => {
+      ending = end(response);
+      return ending;
+    },
+    true,
+  );
+  try {
+    const passedOn = await passOn(gateway, call, {
+      ...passed,
+      charged(now) {
+        endNow = now;
+      },
+      outlivesCaller: true,
+      isCallersLoss: () => ending !== undefined,
+      async notCharged(it) {
+        await named.abandon();
+        return passed.notCharged(it);
+      },
+    });
+    await ending?.catch(() => undefined);
+    return { ...passedOn, booked };
+  } catch (error) {
+    await named.abandon();
+    throw error;
+  }
+}
+
+/** Keeps a response that cannot be written with its call; answers one that can. What is too long to be kept is nobody's to have again. */
+async function keepAlone(
+  { calls }: Gateway,
+  named: NamedCall,
+  response: StoredResponse | undefined,
+): Promise<KeptAnswer | undefined> {
+  const { store } = named;
+  const sealed = response && named.sealed(response);
+  if (sealed !== undefined && calls.keepsFor(store) && sealed.answer.length <= MOST_WITH_CALL) {
+    return { ...sealed, store };
+  }
+  if (response === undefined || !(await named.finish(response))) await named.abandon();
+  return undefined;
+}
