@@ -192,7 +192,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   const { tokens } = networks.joined;
   const { isWallet } = networks.first;
   const { quotas, admit, suspensions, operator } = strangers;
-  const { book, credit, passSales } = stores;
+  const { book, credit, passSales, responses } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
     return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
@@ -204,7 +204,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
     feePayers: async () => (await networks.joined.supported()).signers,
   });
   const keys = keysOf(parts, counters, scale);
-  const analytics = createAnalytics({ book, credit, passSales, describeToken, now });
+  const analytics = createAnalytics({ book, credit, passSales, responses, describeToken, now });
   return {
     operator,
     quotas,
@@ -226,7 +226,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
       mode: networks.mode,
       now,
     }),
-    spendingReports: createSpendingReports({ book, credit, passSales, keys, describeToken, now }),
+    spendingReports: createSpendingReports({ book, credit, passSales, responses, keys, describeToken, now }),
     describeToken,
   };
 }

@@ -2,6 +2,7 @@ import type { AuditLog } from './audit/audit-log.js';
 import { createSqlAuditLog } from './audit/sql-audit-log.js';
 import { createPassFigures, type PassFigures } from './books/pass-figures.js';
 import { createReceiptReader, type ReceiptReader } from './books/receipt-reader.js';
+import { createResponseFigures, type ResponseFigures } from './books/response-figures.js';
 import type { CallStore } from './calls/call-store.js';
 import type { CreditStore } from './calls/credit-store.js';
 import { createSqlCallStore } from './calls/sql-call-store.js';
@@ -35,6 +36,7 @@ export interface GatewayStores {
   readonly book: CallStore;
   readonly credit: CreditStore;
   readonly passSales: PassFigures;
+  readonly responses: ResponseFigures;
   readonly receipts: ReceiptReader;
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
@@ -71,6 +73,7 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     book,
     credit,
     passSales: createPassFigures(database, now),
+    responses: createResponseFigures(database, now),
     receipts: createReceiptReader(database),
     events,
     webhooks: createSqlWebhooks(database),

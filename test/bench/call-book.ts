@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { timeSteps } from '../../src/gateway/figures/time-steps.js';
 import { createPassFigures } from '../../src/storage/books/pass-figures.js';
+import { createResponseFigures } from '../../src/storage/books/response-figures.js';
 import { DAY_MS } from '../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
@@ -100,7 +101,8 @@ async function bench(
   progress(`${name}: pages and figures`);
   const book = createSqlCallStore(database);
   const passSales = createPassFigures(database, Date.now);
-  const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), passSales, describeToken });
+  const [credit, responses] = [createSqlCreditStore(database), createResponseFigures(database, Date.now)];
+  const analytics = createAnalytics({ book, credit, passSales, responses, describeToken });
   const [newest] = await book.calls({ projectId: 'prj', limit: 1 });
   if (newest === undefined) throw new Error('there are no calls');
   const skipped = (page - 1n) * BigInt(PAGE);

@@ -52,6 +52,19 @@ describe.each(DATABASES)('what is owed by all together, on %s,', (_name, openDat
           case when i % 2 = 0 then 'prj_live' end from n`,
     );
     await run(
+      'landed',
+      `insert into tollhouse_payment (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash, claimed_at, finished_at, lease, lease_ends, project_id)
+        ${numbers} select 'l' || i, case when i % 3 = 0 then 'broadcast' when i % 5 = 0 then 'served' else 'confirmed' end, 'b', 'buyer',
+          case when i % 2 = 0 then '${LIVE}' else '${TEST}' end, 'mint', case when i = 1 then -1 else i end, 'to', '{}', 'h', i,
+          case when i % 3 <> 0 and i % 5 = 0 then 9 end, case when i % 4 = 0 then 'lease' end, case when i % 8 = 0 then 9000000000000 else i % 7 end,
+          case when i % 2 = 0 then 'prj_live' end from n`,
+    );
+    await run(
+      'credits',
+      `insert into tollhouse_pass (id, payment_id, wallet, site, scope, kind, mint, bought, remaining, serial, opened_at)
+        values ('credit7', 'l7', 'buyer', 's', 'sc', 'credit', 'mint', 7, 3, 0, 0)`,
+    );
+    await run(
       'passes',
       `insert into tollhouse_pass (id, payment_id, wallet, site, scope, kind, bought, remaining, serial, opened_at, ends_at, revoked_at)
         ${numbers} select 'pass' || i, 'p' || i, 'w', 's', 'sc', 'uses', 10, i % 11, 0, 0,
@@ -75,9 +88,37 @@ describe.each(DATABASES)('what is owed by all together, on %s,', (_name, openDat
     expect(sum(TEST)).toBe(all - live);
   });
 
-  test('is every pass that is good still, as each project counts its own', async () => {
+  test('is every payment that has landed, that nobody is about to serve, and that left no credit', async () => {
+    const { responses } = await readOwed(storage.database, 10);
+    const expected = { [LIVE]: { count: 0, amount: 0n, oldest: 0 }, [TEST]: { count: 0, amount: 0n, oldest: 0 } };
+    for (let i = 1; i <= KEYS; i += 1) {
+      if (i % 3 === 0 || i % 5 === 0 || i % 8 === 0 || i === 7) continue;
+      const sum = expected[i % 2 === 0 ? LIVE : TEST]!;
+      sum.count += 1;
+      sum.amount += i === 1 ? 2n ** 64n - 1n : BigInt(i);
+      sum.oldest ||= i;
+    }
+    const on = (network: string) => {
+      const some = responses.filter((it) => it.network === network);
+      return {
+        count: some.reduce((all, { count }) => all + count, 0),
+        amount: some.reduce((all, { amount }) => all + amount, 0n),
+        oldest: Math.min(...some.map(({ oldestAt }) => oldestAt)),
+      };
+    };
+    expect({ [LIVE]: on(LIVE), [TEST]: on(TEST) }).toEqual(expected);
+    const { responses: own } = storage.gateway;
+    const { count, amount } = expected[LIVE]!;
+    expect(await own.owedAt('prj_live')).toMatchObject([{ network: LIVE, mint: 'mint', count, amount }]);
+    const bought = await own.owedTo('buyer');
+    expect([bought.length, bought[0]?.paymentId]).toEqual([100, 'l2498']);
+    expect((await own.owedTo('buyer', 'prj_live')).every((it) => it.projectId === 'prj_live')).toBe(true);
+  });
+
+  test('is every pass that is good still, as each project counts its own, and what is left of what failed', async () => {
     const { passes } = await readOwed(storage.database, 10);
-    const expected = { [LIVE]: 0n, [TEST]: 0n };
+    // Of the credit.
+    const expected = { [LIVE]: 0n, [TEST]: 3n };
     for (let i = 1; i <= KEYS; i += 1) {
       if (i % 7 === 0 || i % 13 === 0) continue;
       expected[i % 2 === 0 ? LIVE : TEST]! += BigInt((i % 11) * 10);

@@ -3,6 +3,7 @@ import { createAnalytics, type ProjectAnalytics } from '../../src/gateway/figure
 import { type Interval, timeSteps } from '../../src/gateway/figures/time-steps.js';
 import { findTimeZone, localTimeText } from '../../src/gateway/figures/time-zone.js';
 import { createPassFigures } from '../../src/storage/books/pass-figures.js';
+import { createResponseFigures } from '../../src/storage/books/response-figures.js';
 import { DAY_MS, HOUR_MS } from '../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
@@ -80,7 +81,9 @@ async function figuresOf(
   await book.close();
   const credit = createSqlCreditStore(database);
   const describeToken = async (symbol: string) => ({ symbol, decimals: 6 });
-  const analytics = createAnalytics({ book, credit, passSales: createPassFigures(database, Date.now), describeToken });
+  const passSales = createPassFigures(database, Date.now);
+  const responses = createResponseFigures(database, Date.now);
+  const analytics = createAnalytics({ book, credit, passSales, responses, describeToken });
   const range = { from: around - 3 * DAY_MS, to: around + 3 * DAY_MS + 1 };
   return analytics.analyze(projectId, timeSteps({ interval, ...range, zone: zoneOf(zone) }, around), true);
 }

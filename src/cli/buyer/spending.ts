@@ -12,7 +12,7 @@ export const spendingCommand: Command = {
   summary: 'what your keys have spent, their budgets, and credit',
   help: `tollhouse spending [--key <id>] [--project <id>] [--mode live|test] [--network <name>] [--from <time>] [--to <time>] [--json]
 
-What your keys have spent by key, project and token, what is left of their budgets, and what is credit. Money and test money are told apart, and never added up. Sign in first.
+What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has paid and had no response for. Money and test money are told apart, and never added up. Sign in first.
 
   --mode <mode>         live: what was spent on mainnet; test: test money
   --network <name>      what was spent on this network, such as solana-devnet
@@ -43,7 +43,7 @@ Example:
 };
 
 function printSpending(answered: unknown): void {
-  const { spending, totals, budgets, credit } = understood(spendingResponse, answered);
+  const { spending, totals, budgets, credit, responses } = understood(spendingResponse, answered);
   if (spending.length === 0) console.log('nothing was spent');
   else {
     const moneyOf = (it: (typeof totals)[number]) => [String(it.calls), it.amount, it.token, it.network ?? ''];
@@ -55,4 +55,7 @@ function printSpending(answered: unknown): void {
     console.log(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
   }
   for (const it of credit) console.log(`credit of ${it.key_id} at ${it.project_id}: ${it.amount} ${it.token}`);
+  for (const { payment_id, amount, token, paid_at } of responses) {
+    console.log(`paid ${paid_at} and not served yet: ${amount} ${token} (${payment_id})`);
+  }
 }

@@ -116,7 +116,7 @@ function printRoutes({ from, to, tz, totals, tokens }: Figures, routes: NonNulla
   console.log(`${from} to ${to} (${tz})`);
 }
 
-function printFigures({ interval, from, to, tz, series, totals, tokens }: Figures): void {
+function printFigures({ interval, from, to, tz, series, totals, responses, tokens }: Figures): void {
   const symbols = Object.keys(tokens);
   const cellsOf = (it: Figures['totals']) => [
     ...[it.calls, it.paid, it.refused, it.payers].map(String),
@@ -143,6 +143,10 @@ function printFigures({ interval, from, to, tz, series, totals, tokens }: Figure
   const reasons = Object.entries(totals.refusals).map(([code, count]) => `${count} ${code}`);
   if (reasons.length > 0) console.log(`refused: ${reasons.join(', ')}`);
   if (totals.challenged > 0) console.log(`told the price: ${totals.challenged}`);
+  if (responses.open > 0) {
+    const owed = symbols.filter((it) => responses.owed[it] !== '0').map((it) => `${responses.owed[it]} ${it}`);
+    console.log(`paid, and nobody has come for it: ${responses.open} (${owed.join(', ')}), since ${responses.oldest}`);
+  }
   const [first, end] = tz === 'UTC' ? [timeText(from), timeText(to)] : [from, to];
   console.log(`${first} to ${end} (${tz})`);
 }

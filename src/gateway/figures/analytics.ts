@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js';
 import type { PassFigures } from '../../storage/books/pass-figures.js';
+import type { ResponseFigures } from '../../storage/books/response-figures.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
 import type { CallsQuery } from '../../storage/calls/calls-query.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
@@ -8,6 +9,7 @@ import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
 import { type RankedRoute, rankRoutes } from './figures-by-route.js';
 import { type PassesOwed, passesOwed } from './passes-owed.js';
+import { type ResponsesOwed, responsesOwed } from './responses-owed.js';
 import { evenSteps, type TimeSteps } from './time-steps.js';
 
 /** What a project did in a stretch of time. */
@@ -41,7 +43,9 @@ export interface ProjectAnalytics {
   readonly creditOwed: ReadonlyMap<string, bigint>;
   /** What is owed now to those who have bought passes. */
   readonly passes: PassesOwed;
-  /** All tokens of revenue, credit and passes, by mint. */
+  /** What was paid for calls that nobody has come for yet. */
+  readonly responses: ResponsesOwed;
+  /** All tokens of revenue and of what is owed, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
 
@@ -58,6 +62,7 @@ export interface AnalyticsParts {
   readonly book: Pick<CallStore, 'series' | 'routes' | 'totals' | 'countPayers' | 'calls'>;
   readonly credit: Pick<CreditStore, 'owedBy'>;
   readonly passSales: Pick<PassFigures, 'openAt'>;
+  readonly responses: Pick<ResponseFigures, 'owedAt'>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;
@@ -81,7 +86,9 @@ const MEDIAN = 0.5;
 const SLOWEST = 0.95;
 
 /** Makes the figures of a book of calls. */
-export function createAnalytics({ book, credit, passSales, describeToken, now = Date.now }: AnalyticsParts): Analytics {
+export function createAnalytics(parts: AnalyticsParts): Analytics {
+  const { book, credit, passSales, describeToken, now = Date.now } = parts;
+
   async function seriesOf(projectId: string, steps: TimeSteps): Promise<readonly Figures[]> {
     const runs = evenSteps(steps);
     return (await Promise.all(runs.map(({ stepMs, ...range }) => book.series(projectId, range, stepMs)))).flat();
@@ -91,11 +98,12 @@ export function createAnalytics({ book, credit, passSales, describeToken, now = 
     const { from, to, starts } = steps;
     // Before the totals, which then have all that is in them.
     const byName = byRoute ? await book.routes(projectId, { from, to }) : undefined;
-    const [figures, payers, creditOwed, open] = await Promise.all([
+    const [figures, payers, creditOwed, open, unserved] = await Promise.all([
       seriesOf(projectId, steps),
       book.countPayers(projectId, { from, to }),
       credit.owedBy(projectId),
       passSales.openAt(projectId),
+      parts.responses.owedAt(projectId),
     ]);
     const byStart = new Map(figures.map((it) => [it.at, it]));
     // Of a thousand hours most are alike: nothing happened in them.
@@ -105,12 +113,12 @@ export function createAnalytics({ book, credit, passSales, describeToken, now = 
       return it === undefined ? { ...idle, at } : toPoint(it);
     });
     const totals = { ...toPoint(sumOf(figures, from)), payers };
-    const passes = passesOwed(open);
+    const [passes, responses] = [passesOwed(open), responsesOwed(unserved)];
     const routes = byName && rankRoutes(byName, totals);
-    const moneys = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed, passes.owed];
+    const moneys = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed, passes.owed, responses.owed];
     const mints = moneys.flatMap((it) => [...it.keys()]);
     const tokens = await labelsOf(mints, describeToken);
-    return { series, totals, creditOwed, passes, tokens, ...defined({ routes }) };
+    return { series, totals, creditOwed, passes, responses, tokens, ...defined({ routes }) };
   }
 
   async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {

@@ -4,6 +4,7 @@ import { defined } from '../../lib/defined.js';
 import type { MoneyMode } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { BoughtBefore, PassFigures } from '../../storage/books/pass-figures.js';
+import type { OwedResponse, ResponseFigures } from '../../storage/books/response-figures.js';
 import type { BudgetLimit, CallStore } from '../../storage/calls/call-store.js';
 import type { CreditStore, CreditSum } from '../../storage/calls/credit-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
@@ -64,6 +65,8 @@ export interface SpendingReport {
   readonly credit: readonly CreditSum[];
   /** Passes that the wallet has bought, the newest first; those of the project, where one is asked for. */
   readonly passes: readonly BoughtBefore[];
+  /** What the wallet has paid and not had a response for, the newest first; to the project, where one is asked for. */
+  readonly responses: readonly OwedResponse[];
   /** All tokens in it, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
@@ -73,6 +76,7 @@ export interface SpendingReportParts {
   readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetStanding'>;
   readonly credit: Pick<CreditStore, 'list'>;
   readonly passSales: Pick<PassFigures, 'boughtBy'>;
+  readonly responses: Pick<ResponseFigures, 'owedTo'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
   /** The budgets of a key, as for `createSpending`. */
@@ -113,20 +117,22 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
     const keys = await keysOf(parts, caller, keyId);
     const whose = { owner: caller.wallet, ...defined({ keyId, projectId }) };
     const query = { ...whose, ...defined({ network, mode }), from: steps.from, to: steps.to };
-    const [rows, days, states, owed, passes] = await Promise.all([
+    const project = projectId ?? caller.projectId;
+    const [rows, days, states, owed, passes, responses] = await Promise.all([
       book.spending(query),
       book.spendingByDay(query),
       Promise.all(keys.map(budgetStates)),
       credit.list(whose),
-      passSales.boughtBy(caller.wallet, projectId ?? caller.projectId),
+      passSales.boughtBy(caller.wallet, project),
+      parts.responses.owedTo(caller.wallet, project),
     ]);
     const all = states.flat();
     const tokens = await labelsOf(
-      [...rows, ...all, ...owed, ...passes.map((it) => it.price)].map(({ mint }) => mint),
+      [...rows, ...all, ...owed, ...passes.map((it) => it.price), ...responses].map(({ mint }) => mint),
       describeToken,
     );
     const sums = { rows, totals: totalsOf(rows), series: seriesOf(days, steps) };
-    return { ...sums, budgets: all, credit: owed, passes, tokens };
+    return { ...sums, budgets: all, credit: owed, passes, responses, tokens };
   };
 }
 

@@ -110,5 +110,13 @@ export const analyticsResponse = z.object({
       last_end: time.nullable().describe('When the last of those does.'),
     })
     .describe('What is owed now to those who have bought passes with calls of the project.'),
+  responses: z
+    .object({
+      open: countSchema.describe('Payments that have landed and whose payer has not come for his response.'),
+      owed: byToken('What was paid for them; it is revenue once they are served'),
+      owed_atomic: byToken("In the token's smallest unit"),
+      oldest: time.nullable().describe('When the oldest of them was paid; null where there is none.'),
+    })
+    .describe('What is owed now to those who have paid for a call of the project and not had it.'),
   tokens: z.record(z.string(), z.object({ mint: address, decimals: countSchema })).describe('By symbol.'),
 });

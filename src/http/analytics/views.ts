@@ -23,7 +23,7 @@ const NOTHING: AnalyticsPoint = { ...emptyFigures(0), upstream: {}, gateway: {} 
 
 /** The figures of a project as its owner sees them. */
 export function analyticsView(
-  { series, totals, routes, creditOwed, passes, tokens }: ProjectAnalytics,
+  { series, totals, routes, creditOwed, passes, responses, tokens }: ProjectAnalytics,
   steps: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
   const { interval, from, to, zone } = steps;
@@ -43,6 +43,11 @@ export function analyticsView(
       ...moneyView('owed', passes.owed, tokens),
       first_end: passes.ends === undefined ? null : timeText(passes.ends.first),
       last_end: passes.ends === undefined ? null : timeText(passes.ends.last),
+    },
+    responses: {
+      open: responses.open,
+      ...moneyView('owed', responses.owed, tokens),
+      oldest: responses.oldestAt === undefined ? null : timeText(responses.oldestAt),
     },
     tokens: Object.fromEntries([...tokens].map(([mint, { symbol, decimals }]) => [symbol, { mint, decimals }])),
   };

@@ -10,6 +10,7 @@ import { addGates } from './figures/gate-figures.js';
 import { addGateway } from './figures/gateway-figures.js';
 import { MILLISECONDS } from './figures/home.js';
 import { addLoad } from './figures/load-figures.js';
+import { addOwed } from './figures/owed-figures.js';
 import { addProcess } from './figures/process-figures.js';
 import { addRequests, type CountRequest } from './figures/request-figures.js';
 import { addRpc } from './figures/rpc-figures.js';
@@ -75,7 +76,8 @@ async function loadFigures(facilitator: Facilitator, gateway: Gateway | undefine
   addGates(home, facilitator);
   addRpc(home, facilitator);
   addBacklog(home, facilitator);
-  if (gateway !== undefined) addGateway(home, gateway, facilitator);
+  addOwed(home, facilitator);
+  if (gateway !== undefined) addGateway(home, gateway);
   addProcess(home);
   return { registry, count: addRequests(home), lookAtHealth: addHealth(home, facilitator) };
 }

@@ -98,4 +98,19 @@ export const spendingResponse = z.object({
       }),
     )
     .describe('Passes that the wallet has bought, the newest 100 first; with `project` those of its calls.'),
+  responses: z
+    .array(
+      z.object({
+        payment_id: z.string(),
+        project_id: z.string().nullable().describe('Where it pays for a call of a project.'),
+        ...amountOfToken,
+        network: networkId,
+        mode: z.enum(['live', 'test']),
+        paid_at: time,
+        receipt_url: z.string().describe('Where the receipt of the payment is.'),
+      }),
+    )
+    .describe(
+      'What the wallet has paid and had no response for, the newest 100 first: send the same payment again. With `project` for its calls.',
+    ),
 });

@@ -20,7 +20,7 @@ export function spendingView(
   { interval, from, to }: TimeSteps,
   receiptUrl: (paymentId: string) => string,
 ): ResponseBody<typeof spendingResponse> {
-  const { rows, totals, series, budgets, credit, passes, tokens } = report;
+  const { rows, totals, series, budgets, credit, passes, responses, tokens } = report;
   return {
     interval: interval === 'month' ? 'month' : 'day',
     from: timeText(from),
@@ -35,6 +35,15 @@ export function spendingView(
       ...amountView(amount, mint, tokens),
     })),
     passes: passes.map((it) => ({ ...boughtView(it, tokens), receipt_url: receiptUrl(it.pass.paymentId) })),
+    responses: responses.map(({ paymentId, network, mint, amount, paidAt, projectId }) => ({
+      payment_id: paymentId,
+      project_id: projectId ?? null,
+      ...amountView(amount, mint, tokens),
+      network,
+      mode: modeOf(network),
+      paid_at: timeText(paidAt),
+      receipt_url: receiptUrl(paymentId),
+    })),
   };
 }
 

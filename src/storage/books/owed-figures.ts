@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum, halves } from '../sql/sql-sums.js';
 import { OPEN_PASSES, type OpenPasses, toOpenPasses } from './pass-figures.js';
+import { type OwedResponses, owedResponses } from './response-figures.js';
 
 /** What is owed in one token on one network. */
 export interface OwedInToken {
@@ -16,8 +17,10 @@ export interface OwedInToken {
 export interface OwedFigures {
   /** Credit of keys at projects, what calls under way hold included; several for one token. */
   readonly credit: readonly OwedInToken[];
-  /** Passes that are good still. */
+  /** Passes that are good still, and what requests have left as credit that failed. */
   readonly passes: readonly (OpenPasses & { readonly network: string })[];
+  /** Payments that have landed and were not served; several for one token. */
+  readonly responses: readonly OwedResponses[];
 }
 
 /** Of so many rows a step looks at; it is over before anybody notices. */
@@ -42,7 +45,7 @@ const NEXT_PASSES = lastOf('id', 'pass');
 const CREDIT = ['credit', 'credit_hold'].map((table) => ({ next: lastOf('key_id', table), sum: sumOf(table) }));
 
 /**
- * Reads that. It looks at every key with credit and at every pass, in small steps, and rests for as long as each of them took: requests
+ * Reads that. It looks at every key with credit, every pass and every payment that is not over, in small steps, and rests for as long as each of them took: requests
  * come in between. Rejects with `store_unavailable`.
  * @param now - milliseconds since the epoch
  */
@@ -57,7 +60,10 @@ export async function readOwed(database: SqlDatabase, now: number): Promise<Owed
   await inSteps(database, NEXT_PASSES, async (after, last) => {
     passes.push(...(await database.query(OPEN_PASSES, now, after, last)));
   });
+  const responses: OwedResponses[] = [];
+  for await (const some of rested(owedResponses(database, now))) responses.push(...some);
   return {
+    responses,
     credit: credit.map((row) => ({ network: String(row.network), mint: String(row.mint), amount: exactSum(row) })),
     passes: passes.map((row) => ({ network: String(row.network), ...toOpenPasses(row) })),
   };
@@ -76,6 +82,19 @@ async function inSteps(
     const last = String(row.last);
     await step(after, last);
     after = last;
-    await pause(Math.max(SHORTEST_PAUSE_MS, performance.now() - begun), undefined, { ref: false });
+    await restAfter(begun);
   }
+}
+
+async function* rested<T>(steps: AsyncIterable<T>): AsyncGenerator<T> {
+  let begun = performance.now();
+  for await (const step of steps) {
+    yield step;
+    await restAfter(begun);
+    begun = performance.now();
+  }
+}
+
+function restAfter(begun: number): Promise<void> {
+  return pause(Math.max(SHORTEST_PAUSE_MS, performance.now() - begun), undefined, { ref: false });
 }

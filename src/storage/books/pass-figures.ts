@@ -58,16 +58,16 @@ const open = (passes: string, payments: string, now: string) =>
   `select p.network, s.kind, p.asset, p.amount, ${BOUGHT} as bought, count(*) as passes, ${halves(left(now))},
       min(s.ends_at) as first_end, max(s.ends_at) as last_end
     from ${passes} s join tollhouse_payment p on p.id = s.payment_id
-    where ${payments} and p.buys is not null and s.revoked_at is null
+    where ${payments} and s.revoked_at is null
       and (s.ends_at is null or s.ends_at > ${now}) and (s.remaining is null or s.remaining > 0)
     group by p.network, s.kind, p.asset, p.amount, ${BOUGHT}, ${EACH}`;
 
 const OPEN: Statement = {
   name: 'tollhouse_open_passes_of_project',
-  text: open('tollhouse_pass', 'p.project_id = $1', '$2'),
+  text: open('tollhouse_pass', 'p.project_id = $1 and p.buys is not null', '$2'),
 };
 
-/** Those of all projects and gates; `$1` is the time, and only passes whose ids are above `$2` and at most `$3` are looked at. */
+/** Those of all projects and gates, and the credit that requests have left which failed at gates; `$1` is the time, and only passes whose ids are above `$2` and at most `$3` are looked at. */
 export const OPEN_PASSES: Statement = {
   name: 'tollhouse_open_passes',
   text: open('(select * from tollhouse_pass where id > $2 and id <= $3)', '1 = 1', '$1'),

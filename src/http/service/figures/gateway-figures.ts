@@ -1,12 +1,8 @@
-import { membersOf } from '../../../facilitator/networks/joined-facilitator.js';
-import type { Facilitator } from '../../../facilitator/types.js';
 import type { Gateway } from '../../../gateway/gateway.js';
 import type { FiguresHome } from './home.js';
-import { addOwed } from './owed-figures.js';
 
-/** Adds what a gateway tells, to whom, and what it owes. */
-export function addGateway(home: FiguresHome, gateway: Gateway, facilitator: Facilitator): void {
-  const { client, registry } = home;
+/** Adds what a gateway tells, and to whom. */
+export function addGateway({ client, registry }: FiguresHome, gateway: Gateway): void {
   const registers = [registry];
   const attempts = new client.Counter({
     name: 'tollhouse_webhook_attempts_total',
@@ -24,6 +20,4 @@ export function addGateway(home: FiguresHome, gateway: Gateway, facilitator: Fac
       this.set(gateway.tail.readers());
     },
   });
-  const { storage } = facilitator;
-  if (storage !== undefined) addOwed(home, storage, membersOf(facilitator));
 }
