@@ -1,12 +1,12 @@
 import express, { type Express } from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { openStorage } from '../../../src/storage/open-storage.js';
-import { askFromPage, fetchOfPage, HAS_BROWSER, openBrowser, WHY_NOT } from '../../helpers/browser/browser.js';
-import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
-import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
-import { payingFetch } from '../../helpers/http/official-clients.js';
-import { selfSigned } from '../../helpers/http/self-signed.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { askFromPage, fetchOfPage, HAS_BROWSER, openBrowser, WHY_NOT } from '../helpers/browser/browser.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { type AppServer, serveApp } from '../helpers/http/app-server.js';
+import { payingFetch } from '../helpers/http/official-clients.js';
+import { selfSigned } from '../helpers/http/self-signed.js';
 
 const DAY_MS = 86_400_000;
 const PIXEL = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');

@@ -1,12 +1,12 @@
 import type { Express } from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { crossOrigin } from '../../../src/middleware/gate/cross-origin.js';
-import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { askFromPage, fetchOfPage, HAS_BROWSER, openBrowser, WHY_NOT } from '../../helpers/browser/browser.js';
-import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
-import { payingFetch } from '../../helpers/http/official-clients.js';
-import { signInHeader, signInInfo, walletKey } from '../../helpers/transactions/wallet-key.js';
+import { crossOrigin } from '../../src/middleware/gate/cross-origin.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
+import { askFromPage, fetchOfPage, HAS_BROWSER, openBrowser, WHY_NOT } from '../helpers/browser/browser.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { payingFetch } from '../helpers/http/official-clients.js';
+import { signInHeader, signInInfo, walletKey } from '../helpers/transactions/wallet-key.js';
 
 const HTML = '<!doctype html><title>a shop</title>';
 
