@@ -6,7 +6,8 @@ import { type ProjectRoute, routeName } from '../../storage/projects/project-rou
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import { callPathReadings } from './path-readings.js';
 import { projectScope } from './project-scope.js';
-import { matchesRoute } from './route-pattern.js';
+import { matchesMethod } from './route-pattern.js';
+import { type Letters, routeTable } from './route-table.js';
 
 /** What of a call says which route it is. */
 export interface RoutedRequest {
@@ -54,12 +55,31 @@ const RENAMING_PARAMETER = '_method';
  * could take for a call of another route is refused, so that nobody gets one at the price of another.
  * @throws TollhouseError `ambiguous_path`, `route_not_found`, `route_denied`
  */
-export function callRoute(project: ProjectRecord, request: RoutedRequest): CallRoute {
+export function callRoute(project: ProjectRecord, { method, ...request }: RoutedRequest): CallRoute {
+  return callRoutesAt(project, request)(method);
+}
+
+/**
+ * The same for all methods of one path, which is read once.
+ * @returns what a call by a method costs; it throws as {@link callRoute} does
+ */
+export function callRoutesAt(
+  project: ProjectRecord,
+  request: Omit<RoutedRequest, 'method'>,
+): (method: string) => CallRoute {
   const { routes } = project;
-  if (routes === undefined) return { project, isFree: false };
+  if (routes === undefined) return () => ({ project, isFree: false });
   const renaming = renamedBy(request);
-  if (renaming !== undefined) throw ambiguous(`${renaming} could make another call of this one; leave it out.`);
-  const route = routeOf(routes, request);
+  if (renaming !== undefined) {
+    return () => {
+      throw ambiguous(`${renaming} could make another call of this one; leave it out.`);
+    };
+  }
+  const routeOf = routesAt(routes, request.rest);
+  return (method) => costBy(project, routeOf(method));
+}
+
+function costBy(project: ProjectRecord, route: ProjectRoute | undefined): CallRoute {
   if (route === undefined) return { project, isFree: false };
   if (route.deny !== undefined) throw denied(route.deny);
   const rule = routeName(route);
@@ -72,7 +92,7 @@ export function callRoute(project: ProjectRecord, request: RoutedRequest): CallR
   };
 }
 
-function renamedBy({ rest, headers = {} }: RoutedRequest): string | undefined {
+function renamedBy({ rest, headers = {} }: Omit<RoutedRequest, 'method'>): string | undefined {
   const field = Object.keys(headers).find((it) => RENAMING.has(plainName(it)));
   if (field !== undefined) return `The header field ${field}`;
   // Some take parameters apart at these as well.
@@ -82,22 +102,25 @@ function renamedBy({ rest, headers = {} }: RoutedRequest): string | undefined {
   return isRenamed ? `The query parameter ${RENAMING_PARAMETER}` : undefined;
 }
 
-function routeOf(routes: readonly ProjectRoute[], { method, rest }: RoutedRequest): ProjectRoute | undefined {
+/** The letters of patterns count as little as those of paths, or a route with a capital would be had at another price. */
+const LETTERS: readonly Letters[] = ['exact', 'any'];
+
+/** The route of each method at a path, in all of its readings. */
+function routesAt(routes: readonly ProjectRoute[], rest: string): (method: string) => ProjectRoute | undefined {
   const [path = ''] = rest.split('?', 1);
-  const readings = callPathReadings(path);
-  const found = new Set(
-    readings?.flatMap((it) =>
-      // The letters of patterns count as little as those of paths, or a route with a capital would be had at another price.
-      (['exact', 'any'] as const).map((letters) => routes.find((route) => matchesRoute(route, method, it, letters))),
-    ),
-  );
-  if (found.size !== 1) {
-    throw ambiguous(
-      'Servers read this path in different ways, and what it costs depends on that: write it without encoded letters, double slashes, parameters after ";" and the like, and its letters as the API does.',
-    );
-  }
-  const [route] = found;
-  return route;
+  const table = routeTable(routes);
+  const readings = callPathReadings(path) ?? [];
+  const matching = readings.flatMap((it) => LETTERS.map((letters) => table.matching(it, letters)));
+  return (method) => {
+    const found = new Set(matching.map((those) => those.find((route) => matchesMethod(route.method, method))));
+    if (found.size !== 1) {
+      throw ambiguous(
+        'Servers read this path in different ways, and what it costs depends on that: write it without encoded letters, double slashes, parameters after ";" and the like, and its letters as the API does.',
+      );
+    }
+    const [route] = found;
+    return route;
+  };
 }
 
 /** Passes that the project sells cover what costs no more than its own calls, unless the route sells passes of its own. */

@@ -1,7 +1,7 @@
 import type { ProjectRoute } from '../../storage/projects/project-routes.js';
 import { routeName } from '../../storage/projects/project-routes.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { type CallRoute, callRoute } from './call-route.js';
+import { type CallRoute, callRoute, callRoutesAt } from './call-route.js';
 
 /** A route that buyers can call, and what a call of it is asked for. */
 export interface OfferedRoute {
@@ -24,8 +24,18 @@ export function offeredRoutes(project: ProjectRecord): readonly OfferedRoute[] {
 
 /** What a call costs that is like no other; undefined where it is not for sale, or servers could take it for another. */
 export function costOf(project: ProjectRecord, method: string, rest: string): CallRoute | undefined {
+  return forSale(() => callRoute(project, { method, rest }));
+}
+
+/** The same for each method of one path. */
+export function costsAt(project: ProjectRecord, path: string): (method: string) => CallRoute | undefined {
+  const routeOf = callRoutesAt(project, { rest: path });
+  return (method) => forSale(() => routeOf(method));
+}
+
+function forSale(cost: () => CallRoute): CallRoute | undefined {
   try {
-    return callRoute(project, { method, rest });
+    return cost();
   } catch {
     return undefined;
   }
@@ -44,9 +54,9 @@ export function namedPath(path: string): string {
 
 function offeredRoute(project: ProjectRecord, route: ProjectRoute): OfferedRoute | undefined {
   if (route.deny !== undefined) return undefined;
-  const rest = namedPath(route.path).replaceAll(':', '');
+  const costOfMethod = costsAt(project, namedPath(route.path).replaceAll(':', ''));
   for (const method of route.method === undefined ? METHODS : [route.method]) {
-    const at = costOf(project, method, rest);
+    const at = costOfMethod(method);
     const isIts = route.free === undefined ? at?.route === routeName(route) : at?.isFree;
     if (at !== undefined && isIts) return { route, method, at };
   }

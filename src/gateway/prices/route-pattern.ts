@@ -4,8 +4,10 @@ type Pattern = Pick<ProjectRoute, 'method' | 'path'>;
 
 const METHOD = /^[A-Z][A-Z-]{0,19}$/;
 const MAX_PATTERN = 500;
-const ONE = '*';
-const REST = '**';
+/** Stands for any one segment that is not empty. */
+export const ONE = '*';
+/** Stands for any rest, also none. */
+export const REST = '**';
 /** What is the same however a server reads it. */
 const LITERAL = /^[\w\-.~!$&'()+,=:@]+$/;
 
@@ -30,32 +32,26 @@ export function pathFault(path: string): string | undefined {
 
 /**
  * Whether a call is one that a pattern means. A slash at the end is none; `*` is one segment that is not empty, and `**` any rest,
- * also none.
+ * also none. Where there are many patterns, `routeTable` finds those of a path.
  * @param path - one reading of the path
- * @param letters - `any` takes capitals and small letters for the same, as many servers do. Default: they are compared as they are
  */
-export function matchesRoute(
-  pattern: Pattern,
-  method: string,
-  path: string,
-  letters: 'exact' | 'any' = 'exact',
-): boolean {
+export function matchesRoute(pattern: Pattern, method: string, path: string): boolean {
   if (!matchesMethod(pattern.method, method)) return false;
-  const read = letters === 'any' ? (text: string) => segmentsOf(text.toLowerCase()) : segmentsOf;
-  const wanted = read(pattern.path);
-  const given = read(path);
+  const wanted = segmentsOf(pattern.path);
+  const given = segmentsOf(path);
   const isOpen = wanted.at(-1) === REST;
   const fixed = isOpen ? wanted.slice(0, -1) : wanted;
   if (isOpen ? given.length < fixed.length : given.length !== fixed.length) return false;
   return fixed.every((it, at) => (it === ONE ? given[at] !== '' : it === given[at]));
 }
 
-/** A response to `HEAD` tells of one to `GET`. */
-function matchesMethod(wanted: string | undefined, method: string): boolean {
+/** Whether a method is one that a route takes. A response to `HEAD` tells of one to `GET`. */
+export function matchesMethod(wanted: string | undefined, method: string): boolean {
   return wanted === undefined || wanted === method || (wanted === 'GET' && method === 'HEAD');
 }
 
-function segmentsOf(path: string): readonly string[] {
+/** The segments of a path or a pattern; a slash at the end makes none. */
+export function segmentsOf(path: string): readonly string[] {
   const inner = path.replace(/^\//, '').replace(/\/$/, '');
   return inner === '' ? [] : inner.split('/');
 }

@@ -1,9 +1,16 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import type { MoneyMode } from '../../protocol/networks/networks.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
-import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../../storage/projects/projects.js';
+import {
+  MAX_WORDS,
+  type MarketEntry,
+  type MarketQuery,
+  type ProjectRecord,
+  type ProjectStore,
+} from '../../storage/projects/projects.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import type { DocumentedProject, Projects } from './projects.js';
 
@@ -51,12 +58,21 @@ export interface MarketPage {
   readonly since: number;
 }
 
+/** A project that is for sale, with all that it says of itself. */
+export interface MarketProject extends Pick<MarketItem, 'project' | 'figures'> {
+  /** Its present version: the same object until it is changed, so that what is made of it is made once. */
+  readonly version: DocumentedProject;
+}
+
 /** What is for sale here: active, listed projects. */
 export interface Marketplace {
   search(search: MarketSearch): Promise<MarketPage>;
   /** Rejects with `project_not_found` where there is no such project, or none that is for sale. */
-  find(slug: string): Promise<DocumentedProject & Pick<MarketItem, 'figures'>>;
+  find(slug: string): Promise<MarketProject>;
 }
+
+/** A version with its document takes some hundred kilobytes. */
+const MAX_VERSIONS = 50;
 
 const COUNTED_MS = 30 * DAY_MS;
 const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
@@ -64,6 +80,7 @@ const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
 /** Makes the marketplace of a gateway's projects. */
 export function createMarketplace(parts: MarketplaceParts): Marketplace {
   const { store, projects, suspended = () => undefined, figures, now = Date.now } = parts;
+  const versionOf = rememberedVersions(store);
   return {
     async search({ text = '', mode = parts.mode, since = dayOf(now() - COUNTED_MS), ...query }) {
       const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
@@ -77,9 +94,27 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
       if (!isListed || (await suspended(project)) !== undefined) {
         throw new TollhouseError('project_not_found', 'No project with this slug is for sale here.');
       }
-      const [known, openapi] = await Promise.all([figures([project.id]), store.openApiOf(project.id)]);
-      return { project, openapi, figures: known.get(project.id) ?? NONE };
+      const [known, version] = await Promise.all([figures([project.id]), versionOf(project)]);
+      return { project, version, figures: known.get(project.id) ?? NONE };
     },
+  };
+}
+
+/** Reads the document of each version once, of the versions that are asked for. */
+function rememberedVersions(store: Pick<ProjectStore, 'openApiOf'>) {
+  const versions = boundedCache<string, Promise<DocumentedProject>>({ max: MAX_VERSIONS });
+  const read = async (project: ProjectRecord) => ({ project, openapi: await store.openApiOf(project.id) });
+  return async (project: ProjectRecord): Promise<DocumentedProject> => {
+    // A restored database counts its versions from an older one on.
+    const key = `${project.id} ${project.version} ${project.updatedAt}`;
+    const version = versions.get(key) ?? read(project);
+    versions.set(key, version);
+    try {
+      return await version;
+    } catch (error) {
+      versions.delete(key);
+      throw error;
+    }
   };
 }
 

@@ -1,8 +1,8 @@
 import { costOf, offeredRoutes } from '../../gateway/prices/offered-routes.js';
 import { priceRange } from '../../gateway/prices/price-range.js';
-import type { ProjectFigures } from '../../gateway/projects/marketplace.js';
+import type { MarketProject, ProjectFigures } from '../../gateway/projects/marketplace.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { ProjectExample, ProjectOpenApi, ProjectRecord } from '../../storage/projects/projects.js';
+import type { ProjectExample, ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { curlText } from './curl-text.js';
 import type { marketItemResponse, marketProjectResponse } from './marketplace-schemas.js';
@@ -51,17 +51,13 @@ export function marketView(
 
 /** One project, with all that it sells. */
 export function marketProjectView(
-  {
-    project,
-    figures,
-    openapi,
-  }: { readonly project: ProjectRecord; readonly figures: ProjectFigures; readonly openapi: ProjectOpenApi },
+  { project, figures, version }: MarketProject,
   origin: string,
 ): ResponseBody<typeof marketProjectResponse> {
   return {
     ...marketView(project, figures, origin),
-    routes: offeredRoutes(project).map(offeredRouteView),
-    openapi: shownDocument(project, openapi, callUrl(origin, project.slug)),
+    routes: offeredRoutes(version.project).map(offeredRouteView),
+    openapi: shownDocument(version, callUrl(origin, project.slug)),
   };
 }
 

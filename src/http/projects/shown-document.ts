@@ -1,6 +1,8 @@
-import { costOf } from '../../gateway/prices/offered-routes.js';
+import type { CallRoute } from '../../gateway/prices/call-route.js';
+import { costsAt } from '../../gateway/prices/offered-routes.js';
+import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { ProjectOpenApi, ProjectRecord } from '../../storage/projects/projects.js';
+import type { ProjectRecord } from '../../storage/projects/projects.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -14,17 +16,24 @@ const SCHEMES = {
   serviceSecret: { type: 'apiKey', in: 'header', name: 'X-Service-Secret' },
 };
 
+const known = new WeakMap<DocumentedProject, JsonObject>();
+
 /**
  * A project's own OpenAPI document as buyers see it: at the address and with the keys of the gateway instead of the upstream's,
  * what is not for sale left out, and on each operation what it costs (`x-payment-info`), whatever its owner wrote there.
+ * @param version - what is shown of it is made once for each
  * @param url - where the project is called
  */
-export function shownDocument(project: ProjectRecord, document: ProjectOpenApi, url: string): JsonObject | null {
-  if (document === undefined) return null;
-  const { paths, components, ...rest } = document;
+export function shownDocument(version: DocumentedProject, url: string): JsonObject | null {
+  if (version.openapi === undefined) return null;
+  const shown = known.get(version) ?? withPrices(version.project, version.openapi);
+  known.set(version, shown);
+  return { ...shown, servers: [{ url }] };
+}
+
+function withPrices(project: ProjectRecord, { paths, components, ...rest }: JsonObject): JsonObject {
   return {
     ...rest,
-    servers: [{ url }],
     security: [{ serviceKey: [], serviceSecret: [] }],
     ...(isObject(paths) ? { paths: shownPaths(project, paths) } : {}),
     components: { ...(isObject(components) ? components : {}), securitySchemes: SCHEMES },
@@ -35,9 +44,10 @@ function shownPaths(project: ProjectRecord, paths: JsonObject): JsonObject {
   const shown = Object.entries(paths).flatMap(([path, item]) => {
     if (!isObject(item)) return [];
     const { servers: _upstream, ...rest } = item;
+    const costOf = costsAt(project, path.replace(PARAMETER, 'var1'));
     const fields = Object.entries(rest).flatMap(([name, value]) => {
       if (!METHODS.includes(name)) return [[name, value] as const];
-      const operation = shownOperation(project, name, path, value);
+      const operation = shownOperation(costOf(name.toUpperCase()), value);
       return operation === undefined ? [] : [[name, operation] as const];
     });
     const had = Object.keys(rest).some((name) => METHODS.includes(name));
@@ -48,8 +58,7 @@ function shownPaths(project: ProjectRecord, paths: JsonObject): JsonObject {
 }
 
 /** Undefined where it is not for sale. */
-function shownOperation(project: ProjectRecord, name: string, path: string, value: unknown): JsonObject | undefined {
-  const at = costOf(project, name.toUpperCase(), path.replace(PARAMETER, 'var1'));
+function shownOperation(at: CallRoute | undefined, value: unknown): JsonObject | undefined {
   if (at === undefined || !isObject(value)) return undefined;
   const { servers: _upstream, security: _its, 'x-payment-info': _said, ...operation } = value;
   const { amount, token, pass } = at.project.price;
