@@ -1,11 +1,7 @@
 import { loadIfInstalled } from '../lib/optional-packages.js';
 import type { RequestLogger } from '../middleware/gate/request-log.js';
 import type { LogFormat, LogLevel } from './configuration/configuration.js';
-
-/** Where a log is written; a stream is one. */
-export interface LogTarget {
-  write(line: string): unknown;
-}
+import { LogOutput, type LogTarget, standardLogOutput } from './log-output.js';
 
 /** How a log is written if nobody says it: for people on a terminal, for programs elsewhere. */
 export function usualLogFormat(): LogFormat {
@@ -37,6 +33,9 @@ const SECRET_FIELDS = [
   'token',
 ];
 
+const LINES_LOST =
+  'lines of the log were lost, as standard output took none (ENOSPC: its disk is full; EAGAIN: its reader is behind; EPIPE: it has gone)';
+
 /** Writes nothing. */
 export const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
 
@@ -62,7 +61,7 @@ export async function createLogger(
     );
     return SILENT;
   }
-  const { destination, pino, stdTimeFunctions } = loaded;
+  const { pino, stdTimeFunctions } = loaded;
   const names = SECRET_FIELDS.map((name) => `["${name}"]`);
   const options = {
     level,
@@ -71,8 +70,11 @@ export async function createLogger(
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: names.flatMap((name) => [name, `*${name}`, `*.*${name}`]), censor: '[redacted]' },
   };
-  const lines = target ?? destination(1);
+  const lines = target ?? standardLogOutput();
   const logger: ServerLogger = pino(options, format === 'json' ? lines : forPeople(lines));
+  if (lines instanceof LogOutput) {
+    lines.onLost = (lost, reason) => logger.error({ lost, reason }, LINES_LOST);
+  }
   return logger;
 }
 

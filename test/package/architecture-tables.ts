@@ -155,7 +155,16 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'rpc/',
     'endpoint/',
   ],
-  server: ['configuration/', 'flood-guard/', 'chain-parts', 'logger', 'needed-packages', 'examine/', 'upkeep/'],
+  server: [
+    'configuration/',
+    'flood-guard/',
+    'chain-parts',
+    'log-output',
+    'logger',
+    'needed-packages',
+    'examine/',
+    'upkeep/',
+  ],
   cli: [
     'command',
     'output/',

@@ -77,7 +77,8 @@ export const serve: Command = {
       if (values.json) await printStarted(server, isForPeople);
       else if (isForPeople) await printWelcome(server);
       await untilStopped();
-      if (isForPeople && !values.json) console.log('\nstopping: no new requests; those under way are finished');
+      if (process.stdout.isTTY && !values.json)
+        console.log('\nstopping: no new requests; those under way are finished');
       await server.close();
       return 0;
     } finally {

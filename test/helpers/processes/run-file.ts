@@ -16,16 +16,21 @@ export interface Ended {
   readonly text: string;
 }
 
-/** Runs a TypeScript file of the project in a process of its own, against the source. */
+/**
+ * Runs a TypeScript file of the project in a process of its own, against the source.
+ * @param stdout - an open file that is its standard output; default a pipe
+ */
 export function runFile(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdout: number | 'pipe' = 'pipe',
 ): ChildProcess {
   const child = spawn(process.execPath, [RUNNER, file, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     detached: true,
+    stdio: ['pipe', stdout, 'pipe'],
   });
   running.push(child);
   return child;
