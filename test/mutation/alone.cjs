@@ -1,6 +1,7 @@
 // node test/mutation/alone.cjs payment
 // Which tests of a suite fail alone, or in a process in which they ran before. Stryker runs them so, and takes what they
 // reach for killed.
+const { execFileSync } = require('node:child_process');
 const path = require('node:path');
 const Mocha = require('mocha');
 
@@ -11,6 +12,7 @@ const escaped = (text) => text.replaceAll(/[.*+\-?^${}()|[\]\\/]/g, String.raw`\
 function silent() {}
 
 async function main() {
+  execFileSync(process.execPath, [path.join(__dirname, '../../src/pages/client/build.mjs')]);
   const mocha = new Mocha({ reporter: silent, timeout: 0 });
   mocha.cleanReferencesAfterRun(false);
   mocha.addFile(path.join(__dirname, 'suites', `${name}.cjs`));

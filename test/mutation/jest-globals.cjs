@@ -26,9 +26,6 @@ process.getActiveResourcesInfo = () => {
   return [...names.filter((it) => !isSocket(it)), ...names.filter(isSocket).slice(runnersSockets)];
 };
 
-/** A mutant that makes a test wait for ever is found in this time; without one the longest takes five seconds, more on a busy machine. Milliseconds. */
-const LONGEST_TEST_MS = 30_000;
-
 /** Mocha takes a parameter for a callback, and jest's tests here have none. */
 function plain(body) {
   return () => body();
@@ -70,10 +67,11 @@ function eachOf(declare) {
   };
 }
 
-function installOn(context) {
+/** @param longestTestMs - in which a mutant is found that makes a test wait for ever */
+function installOn(context, longestTestMs) {
   const { describe, it, before, after, beforeEach, afterEach } = context;
   // In a suite of its own, since Mocha does the tests of a suite before the suites in it, and jest all in their order.
-  const test = (name, body) => void describe('', () => void it(name, plain(body)).timeout(LONGEST_TEST_MS));
+  const test = (name, body) => void describe('', () => void it(name, plain(body)).timeout(longestTestMs));
   const suite = (name, body) => describe(name, plain(body));
   suite.each = eachOf(suite);
   suite.skip = (name) => describe.skip(name, () => {});

@@ -3,8 +3,10 @@ export interface MutationPart {
   readonly name: string;
   /** As globs. */
   readonly mutate: readonly string[];
-  /** Tests that try them, each a file of `suites`; the later ones try only what none before them reaches. Default: the one named like the part. */
+  /** Tests that try them, each a file of `suites`; the first ones the quickest. Default: the one named like the part. */
   readonly suites?: readonly string[];
+  /** What later suites try: default what none before them reaches, or all that those before have left. */
+  readonly later?: 'left';
 }
 
 /** What speaks with a node, and waits for it. */
@@ -75,5 +77,5 @@ export const PARTS: readonly MutationPart[] = [
     suites: ['facilitator', 'facilitator-slow'],
   },
   { name: 'payment', mutate: PAYMENT },
-  { name: 'gate', mutate: GATE, suites: ['payment'] },
+  { name: 'gate', mutate: GATE, suites: ['gate-units', 'gate', 'gate-slow'], later: 'left' },
 ];

@@ -1,4 +1,5 @@
-// npm run mutation -- [--left | --unreached] [--concurrency N] [name of a part]…
+// npm run mutation -- [--left | --unreached] [--concurrency N] [name of a part]… [--file src/…/x.ts]…
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core';
@@ -14,26 +15,39 @@ const ENOUGH = 0.85;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { left: { type: 'boolean' }, unreached: { type: 'boolean' }, concurrency: { type: 'string', default: '2' } },
+  options: {
+    left: { type: 'boolean' },
+    unreached: { type: 'boolean' },
+    concurrency: { type: 'string', default: '2' },
+    file: { type: 'string', multiple: true, default: [] },
+  },
 });
 const chosen = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 if (chosen.length === 0) {
   console.error(`there is no such part; there are: ${PARTS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
+if (values.file.length > 0 && chosen.length > 1) {
+  console.error('--file needs the name of the part whose tests try it');
+  process.exit(2);
+}
 
+execFileSync(process.execPath, ['src/pages/client/build.mjs'], { stdio: 'inherit' });
 mkdirSync(FOLDER, { recursive: true });
 for (const part of chosen) {
-  let results = values.left || values.unreached ? resultsOf(part.name) : undefined;
+  const before = resultsOf(part.name);
+  const others = before.filter((it) => !isMeant(it));
+  let results: readonly Result[] | undefined = values.left || values.unreached ? before.filter(isMeant) : undefined;
   for (const [at, suite] of (part.suites ?? [part.name]).entries()) {
     results = await tryAll(part, suite, {
-      isAgain: at === 0 && !values.unreached ? isLeft : isUnreached,
+      isAgain: !values.unreached && (at === 0 || part.later === 'left') ? isLeft : isUnreached,
       before: results,
     });
-    writeFileSync(fileOf(part.name), `${JSON.stringify(results, null, 1)}\n`);
+    writeFileSync(fileOf(part.name), `${JSON.stringify([...others, ...results], null, 1)}\n`);
   }
 }
 
+for (const part of chosen) for (const [file, results] of byFile(part)) console.log(`${file}: ${scoreText(results)}`);
 const known = PARTS.map(({ name }) => ({ name, results: resultsOf(name) }));
 for (const { name, results } of known) console.log(`${name}: ${scoreText(results)}`);
 const all = known.flatMap(({ results }) => results);
@@ -53,7 +67,7 @@ interface Again {
 
 /** Tries mutants of a part with the tests of a suite. */
 async function tryAll({ mutate }: MutationPart, suite: string, { before, isAgain }: Again): Promise<readonly Result[]> {
-  const again = before?.filter(isAgain).map(rangeOf) ?? mutate;
+  const again = before?.filter(isAgain).map(rangeOf) ?? (values.file.length > 0 ? values.file : mutate);
   if (again.length === 0) return before ?? [];
   const results = (await new Stryker(optionsFor(suite, again)).runMutationTest()).map(trimmed);
   // A range may hold smaller mutants that are not to be tried.
@@ -64,6 +78,19 @@ async function tryAll({ mutate }: MutationPart, suite: string, { before, isAgain
 /** What this suite does not reach another may have reached. */
 function betterOf(before: Result, now: Result | undefined): Result {
   return now === undefined || isUnreached(now) ? before : now;
+}
+
+/** Whether it is in one of the files that are asked for. */
+function isMeant({ fileName }: Result): boolean {
+  return values.file.length === 0 || values.file.includes(fileName);
+}
+
+function byFile({ name }: MutationPart): Map<string, Result[]> {
+  const files = new Map<string, Result[]>();
+  for (const result of resultsOf(name).filter(isMeant)) {
+    files.set(result.fileName, [...(files.get(result.fileName) ?? []), result]);
+  }
+  return files;
 }
 
 function isLeft({ status }: Result): boolean {

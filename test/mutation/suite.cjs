@@ -13,10 +13,13 @@ function testsIn(place) {
   return names.sort().map((name) => `${place}/${name}`);
 }
 
+/** Without a mutant the longest test takes five seconds, more on a busy machine. Milliseconds. */
+const LONGEST_TEST_MS = 30_000;
+
 /** Declares the tests of some files, and of all files of some folders, below `test`. */
-function declareTests(places) {
+function declareTests(places, longestTestMs = LONGEST_TEST_MS) {
   const { describe } = globalThis;
-  installOn(globalThis);
+  installOn(globalThis, longestTestMs);
   for (const file of new Set(places.flatMap(testsIn))) {
     describe(file, () => void require(path.join(TESTS, file)));
   }
