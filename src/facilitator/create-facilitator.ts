@@ -25,6 +25,7 @@ import {
   type PaymentBooks,
 } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
+import { refuseSuspended } from './backend/refuse-suspended.js';
 import { createChainBackend } from './chain/chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
@@ -87,7 +88,7 @@ export interface FacilitatorTiming
 /** {@link createFacilitator} with other intervals. */
 export function createTimedFacilitator(options: FacilitatorOptions, timing: FacilitatorTiming): EmbeddedFacilitator {
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
-  const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
+  const { network, storage, now, onFault, tokens = KNOWN_TOKENS[network] } = resolved;
   const { wsUrl, counters = storage?.counters, idempotency = keptResponses(storage) } = resolved;
   warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
@@ -112,7 +113,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     ...memoryOf(books.ledger),
   };
   const held = booksInUse(books, resolved, () => storeFault(monitor.known()));
-  const service = { ...held, backend: createChainBackend(chain), events, now, onFault: resolved.onFault };
+  const service = { ...held, backend: refuseSuspended(createChainBackend(chain), storage), events, now, onFault };
   const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
     ...service,
@@ -128,7 +129,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });
-  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, onFault: resolved.onFault, now });
+  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, onFault, now });
   return Object.freeze({
     ...facilitator,
     ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),

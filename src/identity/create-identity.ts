@@ -37,7 +37,7 @@ export interface WalletIdentity extends Identity {
    */
   exchange(answer: SignedChallenge): Promise<TokenGrant>;
   /** See {@link WalletTokens.refresh}. */
-  refresh(refreshToken: string): Promise<TokenGrant>;
+  refresh(...asked: Parameters<WalletTokens['refresh']>): Promise<TokenGrant>;
   /** See {@link WalletTokens.revoke}. */
   revoke(token: string, extent?: RevokeExtent): Promise<void>;
   /** The public keys of access tokens; empty for secrets. */
@@ -88,7 +88,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
       const domain = await challenges.redeem(answer);
       return tokens.grant(answer.wallet, setup.audience ?? domain);
     },
-    refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
+    refresh: async (...asked: Parameters<WalletTokens['refresh']>) => required(issuing).tokens.refresh(...asked),
     revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
     jwks: () => issuing?.jwks ?? { keys: [] },
     sessions,

@@ -32,7 +32,12 @@ export interface ProvenWallet {
 }
 
 /** Codes of refused proofs; each is in the error table. */
-export type ProofFault = 'invalid_access_token' | 'token_expired' | 'invalid_sign_in' | 'sign_in_replayed';
+export type ProofFault =
+  | 'invalid_access_token'
+  | 'token_expired'
+  | 'invalid_sign_in'
+  | 'sign_in_replayed'
+  | 'wallet_suspended';
 
 /** A proof that is no good. */
 export type RefusedProof = { readonly status: 'refused'; readonly code: ProofFault; readonly detail: string };

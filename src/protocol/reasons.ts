@@ -87,6 +87,7 @@ export const REASONS = {
   invalid_proof_in_lost_books:
     'The payment landed in a time of which the books were lost and restored from a backup, so that it may have been used already; nothing more is charged. Show its signature to the seller, who finds it on the chain.',
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
+  wallet_suspended: 'The operator of this service has suspended this wallet; nothing was charged. Ask the operator.',
   payer_must_wait:
     'A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in a while.',
   payer_fee_limit_reached:

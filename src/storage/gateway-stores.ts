@@ -13,6 +13,7 @@ import type { ServiceKeyStore } from './keys/service-keys.js';
 import { createSqlServiceKeys } from './keys/sql-service-keys.js';
 import type { OwnerStore } from './owners/owners.js';
 import { createSqlOwners } from './owners/sql-owners.js';
+import { createSuspensions, type Suspensions } from './owners/suspensions.js';
 import type { PayoutStore } from './payouts/payout-store.js';
 import { createSqlPayoutStore } from './payouts/sql-payout-store.js';
 import type { ProjectSecretsStore } from './projects/project-secrets.js';
@@ -43,6 +44,8 @@ export interface GatewayStores {
   readonly deliveries: DeliveryStore;
   readonly payouts: PayoutStore;
   readonly owners: OwnerStore;
+  /** What operators have suspended, remembered for all that works with this storage. */
+  readonly suspensions: Suspensions;
   readonly audit: AuditLog;
   /**
    * Forgets a few entries of each kind; call it from time to time until it answers 0.
@@ -65,6 +68,7 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
   const deliveries = createSqlDeliveries(database, now);
   const payouts = createSqlPayoutStore(database, now);
   const audit = createSqlAuditLog(database);
+  const owners = createSqlOwners(database);
   return {
     projects: createSqlProjects(database),
     projectSecrets: createSqlProjectSecrets(database),
@@ -79,7 +83,8 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     webhooks: createSqlWebhooks(database),
     deliveries,
     payouts,
-    owners: createSqlOwners(database),
+    owners,
+    suspensions: createSuspensions({ store: owners, now }),
     audit,
     async prune(before, limit, booksBefore) {
       const calls = (await book.prune(booksBefore, booksBefore, limit)) + (await credit.prune(limit));

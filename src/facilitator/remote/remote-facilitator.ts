@@ -4,6 +4,7 @@ import { KNOWN_TOKENS } from '../../protocol/networks/tokens.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, booksOrMemory } from '../assemble-facilitator.js';
+import { refuseSuspended } from '../backend/refuse-suspended.js';
 import { createPaymentEventBus } from '../events/events.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { createLeases } from '../payments/leases.js';
@@ -50,7 +51,10 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     idempotency,
     events: createPaymentEventBus(),
     now,
-    backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
+    backend: refuseSuspended(
+      createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
+      storage,
+    ),
     holdings: NO_HOLDINGS,
     refund: noRefund,
     health: () => remoteHealth(remotes),

@@ -10,6 +10,7 @@ import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import { failureText } from '../backend/chain-landing.js';
+import { throwSuspended } from '../backend/refuse-suspended.js';
 import { claimInPlace } from '../payments/claim-in-place.js';
 import { resourceOf } from '../payments/payment-binding.js';
 import { receiptOf } from '../payments/receipt.js';
@@ -63,6 +64,7 @@ export async function settleRequest(
     case 'in_progress':
       return { status: 'being_settled' };
     case 'refused':
+      throwSuspended(opened.refusal);
       return failedOf(parts, opened.refusal, (await parts.ledger.find(transaction.messageHash))?.signature);
     case 'pending':
       return pendingOf(opened.settlement);
@@ -159,7 +161,10 @@ async function settleAttempt(
   const isOver = request.projectId === undefined;
   const settlement = await claim.settle({ served: isOver });
   if (settlement.status === 'pending') return pendingOf(settlement);
-  if (settlement.status === 'failed') return failedOf(parts, settlement, settlement.signature);
+  if (settlement.status === 'failed') {
+    throwSuspended(settlement);
+    return failedOf(parts, settlement, settlement.signature);
+  }
   if (!isOver) await claim.keep();
   return settledWith(parts, settlement.receipt);
 }

@@ -1,5 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
-import type { Suspensions } from './suspensions.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 
 /** Who may have projects here: everybody, or some wallets, base58. */
 export type GatewayOwners = 'open' | readonly string[];

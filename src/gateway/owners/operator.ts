@@ -13,8 +13,8 @@ import type {
   SuspendedKind,
   Suspension,
 } from '../../storage/owners/owners.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 import type { ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
-import type { Suspensions } from './suspensions.js';
 
 /** What {@link createOperator} works with. */
 export interface OperatorParts {

@@ -1,12 +1,12 @@
 import type { GatewayStores } from '../../storage/gateway-stores.js';
 import type { Quotas } from '../../storage/owners/quotas.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 import { createAdmission, type GatewayOwners } from './admission.js';
 import { createOperator, type Operator } from './operator.js';
-import { createSuspensions, type Suspensions } from './suspensions.js';
 
 /** What {@link createStrangers} works with. */
 export interface StrangersParts {
-  readonly stores: Pick<GatewayStores, 'owners' | 'projects' | 'keys' | 'audit'>;
+  readonly stores: Pick<GatewayStores, 'owners' | 'suspensions' | 'projects' | 'keys' | 'audit'>;
   /** What one wallet may own that has no quotas of its own. */
   readonly quotas: Quotas;
   /** Wallets of the operators, base58. */
@@ -28,9 +28,9 @@ export interface Strangers {
 
 /** Makes what bounds the strangers on a gateway. */
 export function createStrangers({ stores, quotas, operators, owners, now }: StrangersParts): Strangers {
-  const suspensions = createSuspensions({ store: stores.owners, now });
+  const { suspensions } = stores;
   return {
-    operator: createOperator({ ...stores, operators, suspensions, now }),
+    operator: createOperator({ ...stores, operators, now }),
     suspensions,
     quotas: async (owner) => ({ ...quotas, ...(await stores.owners.quotasOf(owner)) }),
     admit: createAdmission(owners, suspensions),

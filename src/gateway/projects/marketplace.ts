@@ -4,6 +4,7 @@ import { defined } from '../../lib/defined.js';
 import type { MoneyMode } from '../../protocol/networks/networks.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 import {
   MAX_WORDS,
   type MarketEntry,
@@ -11,7 +12,6 @@ import {
   type ProjectRecord,
   type ProjectStore,
 } from '../../storage/projects/projects.js';
-import type { Suspensions } from '../owners/suspensions.js';
 import type { DocumentedProject, Projects } from './projects.js';
 
 /** How a project has done lately. */

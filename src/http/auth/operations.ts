@@ -77,8 +77,9 @@ const refreshToken = defineOperation({
   noStore: true,
   body: refreshBody,
   responses: TOKENS,
-  errors: ['validation_failed', 'invalid_refresh_token', 'not_configured'],
-  handler: async ({ body }, { identity }: AuthParts) => grantView(await identity.refresh(body.refresh_token)),
+  errors: ['validation_failed', 'invalid_refresh_token', 'wallet_suspended', 'not_configured'],
+  handler: async ({ body }, { identity, refuseWallet }: AuthParts) =>
+    grantView(await identity.refresh(body.refresh_token, refuseWallet)),
 });
 
 const revokeToken = defineOperation({

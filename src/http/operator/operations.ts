@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Operator } from '../../gateway/owners/operator.js';
-import type { Suspensions } from '../../gateway/owners/suspensions.js';
 import type { OwnerRecord, QuotaChange } from '../../storage/owners/owners.js';
 import type { Quotas } from '../../storage/owners/quotas.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import {

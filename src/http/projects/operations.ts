@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
-import type { Suspensions } from '../../gateway/owners/suspensions.js';
 import { mergePatch } from '../../gateway/projects/merge-patch.js';
 import type { ProjectCaller } from '../../gateway/projects/new-project.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
 import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/projects/projects.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { modeOf } from '../../protocol/networks/networks.js';
+import type { Suspensions } from '../../storage/owners/suspensions.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { entityTag, ifMatch } from '../framework/entity-tag.js';

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { SignInSessions } from '../types.js';
 import { ACCESS_TOKEN_MS, type AccessTokens } from './access-token.js';
 import type { RefreshTokens, Session } from './refresh-token.js';
@@ -22,9 +23,10 @@ export interface WalletTokens {
   grant(address: string, audience: string): Promise<TokenGrant>;
   /**
    * New tokens for a refresh token, which is used up by this.
+   * @param admit - asked first with the wallet: rejects where it gets none, and the token is not used up then. Default: every wallet does
    * @throws TollhouseError `invalid_refresh_token`; when the token was used before, its whole session is over
    */
-  refresh(refreshToken: string): Promise<TokenGrant>;
+  refresh(refreshToken: string, admit?: (wallet: string) => MaybePromise<void>): Promise<TokenGrant>;
   /**
    * Ends the session of a refresh token, or refuses one access token from now on; with `everywhere` all sessions of the wallet that
    * the token is of end, with their access tokens and the sign-ins that browsers keep. Anything that is no good token is left alone.
@@ -74,7 +76,9 @@ export function createWalletTokens(
       const { token, session } = await refresh.open({ address, scopes, audience });
       return grantOf(token, session);
     },
-    async refresh(refreshToken) {
+    async refresh(refreshToken, admit) {
+      const session = admit && (await refresh.find(refreshToken));
+      if (session !== undefined) await admit?.(session.address);
       const rotation = await refresh.rotate(refreshToken);
       if (rotation.status === 'rotated') return grantOf(rotation.token, rotation.session);
       if (rotation.status === 'unknown') {

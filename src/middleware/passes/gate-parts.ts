@@ -35,11 +35,11 @@ function partsOf(
   { keyOwner = ownerOfKey, ...asks }: GateAsks,
   vary: string,
 ): GateParts {
-  const { passes, tokens: symbols } = facilitator;
+  const { passes, tokens: symbols, storage } = facilitator;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
   const landed: PassParts['landed'] = (paymentId) => facilitator.landed(paymentId);
-  const place = { identity, baseUrl, vary, symbols };
+  const place = { identity, suspensions: storage?.gateway.suspensions, baseUrl, vary, symbols };
   return { passes, isBuying, landed, tokens, ...place, keyOwner, ...asks, requestNames, handlerTimeoutMs };
 }
 

@@ -7,6 +7,7 @@ import type { Terms, Token } from '../../protocol/types.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import type { ChargeCredit } from '../gate/request-properties.js';
 import type { CreditCost, CreditCosts } from '../terms/credit-costs.js';
+import type { KnownSuspensions } from '../wallet/caller-request.js';
 import type { PassEnd } from './pass-end.js';
 
 /** The cookie of the passes of a scope. */
@@ -62,6 +63,8 @@ export interface PassParts {
   readonly landed: Facilitator['landed'];
   readonly tokens: PassTokens;
   readonly identity: Identity;
+  /** What operators have suspended: passes of such a wallet cover nothing. Default: nothing is. */
+  readonly suspensions: Pick<KnownSuspensions, 'find' | 'refuseWallet'> | undefined;
   /** Wallet of the service key that a request has shown, where that may spend; base58. */
   readonly keyOwner: (req: Request) => string | undefined;
   /** Those that have a symbol. */

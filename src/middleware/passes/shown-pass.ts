@@ -56,6 +56,8 @@ async function useProof(
 ): Promise<UsedPass | PassRefusal | undefined> {
   const proof = await proofOf(req, parts);
   if (token === undefined && proof.status === 'absent') return useCookie(parts, req, places);
+  if (proof.status === 'refused' && proof.code === 'wallet_suspended')
+    throw new TollhouseError(proof.code, proof.detail);
   if (proof.status === 'refused') return refusal('pass_sign_in_refused', proof.detail, { reason: proof.code });
   const wallet = proof.status === 'proven' ? proof.wallet.address : undefined;
   const byToken = token === undefined ? undefined : await useToken(parts, req, { places, token, wallet });

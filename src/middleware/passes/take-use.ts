@@ -13,8 +13,20 @@ const ONE_USE = 1n;
 
 type ShownPass = Pick<UsedPass, 'shown' | 'by'>;
 
-/** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
+/**
+ * Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes.
+ * @throws TollhouseError `wallet_suspended`; nothing is taken then
+ */
 export function takeUse(
+  parts: PassParts,
+  req: Request,
+  by: ShownPass,
+  places: readonly PassPlace[],
+): MaybePromise<UsedPass | PassRefusal> {
+  return whenKnown(parts.suspensions?.refuseWallet(by.shown.wallet), () => takeByKind(parts, req, by, places));
+}
+
+function takeByKind(
   parts: PassParts,
   req: Request,
   by: ShownPass,

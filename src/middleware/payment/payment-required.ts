@@ -104,10 +104,11 @@ export function paidHeaders(
   };
 }
 
-/** Cause of the 402 for a payment that was refused, or that was sent and failed. */
+/** Cause of the 402 for a payment that was refused, or that was sent and failed; a wallet that pays nothing here is told so with a 403. */
 export function refusalCause(refusal: Refusal & { readonly signature?: string }): RequiredCause {
+  const isSuspended = refusal.reason === 'wallet_suspended';
   const code = refusal.signature === undefined ? 'payment_invalid' : 'payment_failed';
-  return { code, reason: refusal.reason, detail: refusal.message };
+  return { code: isSuspended ? refusal.reason : code, reason: refusal.reason, detail: refusal.message };
 }
 
 /** Answers 402 in every protocol at once: headers and JSON for clients, a page for browsers. */

@@ -1,9 +1,13 @@
 import type { Request } from 'express';
+import type { Facilitator } from '../../facilitator/types.js';
 import { siteNoted } from '../../identity/identity-site.js';
 import type { Identity, IdentityRequest, ProofScope } from '../../identity/types.js';
 import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import { varyBy } from '../gate/cache-control.js';
 import { absoluteUrl } from '../gate/request-url.js';
+
+/** What operators have suspended. */
+export type KnownSuspensions = NonNullable<Facilitator['storage']>['gateway']['suspensions'];
 
 /** Who gates ask about their caller. */
 export interface CallerParts {
@@ -12,6 +16,8 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
   /** What a sign-in has to be for. Default: the request. */
   readonly scope?: ProofScope | undefined;
+  /** What operators have suspended: such a wallet proves nothing. Default: nothing is. */
+  readonly suspensions?: Pick<KnownSuspensions, 'find'> | undefined;
   /** How pages look that ask to sign in. */
   readonly page?: ResolvedPageOptions | undefined;
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../identity/types.js';
 import { createRequestNote, type RequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { REASONS } from '../../protocol/reasons.js';
 import { varyBy } from '../gate/cache-control.js';
 import { undoAtFault } from '../gate/gate.js';
 import { readPayment } from '../gate/presented-payment.js';
@@ -51,7 +52,7 @@ function recallProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
   if (nonce === undefined || identity.recall === undefined) return ABSENT;
   return whenKnown(identity.recall(nonce, new CallerRequest(req, parts)), (held) => {
     if (held.proof.status === 'proven') noteProof(req, 'request', identity, { ...held });
-    return held.proof;
+    return whenKnown(unlessSuspended(held, parts), ({ proof }) => proof);
   });
 }
 
@@ -116,18 +117,33 @@ function heldProof(req: Request, parts: CallerParts): MaybePromise<HeldProof> {
   });
 }
 
-function heldFor(req: Request, { identity, baseUrl }: CallerParts, scope: ProofScope): MaybePromise<HeldProof> {
+function heldFor(req: Request, parts: CallerParts, scope: ProofScope): MaybePromise<HeldProof> {
+  const { identity, baseUrl } = parts;
   const earlier = proofs[scope].of(req)?.get(identity);
   if (earlier !== undefined) return earlier;
   const asked = { identity, baseUrl, scope };
-  const held = whenKnown(inspect(identity, new CallerRequest(req, asked)), (shown) =>
+  const found = whenKnown(inspect(identity, new CallerRequest(req, asked)), (shown) =>
     shown.proof.status === 'absent' ? whenKnown(sessionProof(req, asked), (kept) => kept ?? shown) : shown,
   );
+  const held = whenKnown(found, (it) => unlessSuspended(it, parts));
   // A token that is good now is not used up by that, and asking again costs less than the note.
   if (!isPending(held) && isToken(held.proof)) return held;
   noteProof(req, scope, identity, held);
   return held;
 }
+
+/** A wallet that an operator has suspended is refused whatever it shows, and its sign-in is not used up by that. */
+function unlessSuspended(held: HeldProof, { suspensions }: CallerParts): MaybePromise<HeldProof> {
+  const { proof } = held;
+  if (suspensions === undefined || proof.status !== 'proven') return held;
+  return whenKnown(suspensions.find('wallet', proof.wallet.address), (suspension) =>
+    suspension === undefined ? held : SUSPENDED,
+  );
+}
+
+const SUSPENDED: HeldProof = {
+  proof: { status: 'refused', code: 'wallet_suspended', detail: REASONS.wallet_suspended },
+};
 
 function noteProof(req: Request, scope: ProofScope, identity: Identity, held: MaybePromise<HeldProof>): void {
   const note = proofs[scope].of(req) ?? new Map<Identity, MaybePromise<HeldProof>>();

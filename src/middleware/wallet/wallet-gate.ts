@@ -87,6 +87,7 @@ export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts
     requestNames,
     identity: identity ?? identityOf(facilitator),
     holdings: holdings ?? holdingsOf(facilitator),
+    suspensions: facilitator.storage?.gateway.suspensions,
     baseUrl,
     scope,
     page,

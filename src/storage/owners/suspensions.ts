@@ -1,18 +1,17 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
-import type { OwnerStore, SuspendedKind, Suspension } from '../../storage/owners/owners.js';
-import type { ProjectRecord } from '../../storage/projects/projects.js';
+import type { OwnerStore, SuspendedKind, Suspension } from './owners.js';
 
-/** What operators have suspended, as it was at most {@link FRESH_MS} ago; what this process suspends it knows at once. */
+/** What operators have suspended, as it was at most {@link STALE_MS} ago; what this process suspends it knows at once. */
 export interface Suspensions {
   /** One suspension; undefined when there is none. */
   find(kind: SuspendedKind, target: string): MaybePromise<Suspension | undefined>;
   /** The suspension of a project, or of what its owner sells. */
-  ofProject(project: Pick<ProjectRecord, 'id' | 'owner'>): MaybePromise<Suspension | undefined>;
+  ofProject(project: { readonly id: string; readonly owner: string }): MaybePromise<Suspension | undefined>;
   /** The suspension of a service key, or of the wallet that it acts for. */
   ofKey(key: { readonly id: string; readonly owner: string }): MaybePromise<Suspension | undefined>;
   /** @throws TollhouseError `project_suspended` for a project that is suspended, or whose owner is */
-  refuseProject(project: Pick<ProjectRecord, 'id' | 'owner'>): MaybePromise<void>;
+  refuseProject(project: { readonly id: string; readonly owner: string }): MaybePromise<void>;
   /** @throws TollhouseError `service_key_suspended`, or `wallet_suspended` for a key whose wallet is */
   refuseKey(key: { readonly id: string; readonly owner: string }): MaybePromise<void>;
   /** @throws TollhouseError `wallet_suspended` */
@@ -30,9 +29,9 @@ export interface SuspensionsParts {
 
 type Known = ReadonlyMap<string, Suspension>;
 
-/** How old what is known may be. */
+/** How old what is known is when it is read anew, behind the back of who asks. */
 const FRESH_MS = 10_000;
-/** How old it may be while the store does not answer: a suspension must be known everywhere after 30 s. */
+/** How old it may be: a suspension must be known everywhere after 30 s. */
 const STALE_MS = 25_000;
 const RETRY_SECONDS = 60;
 
@@ -63,10 +62,10 @@ export function createSuspensions({ store, now }: SuspensionsParts): Suspensions
   function recent(): MaybePromise<Known> {
     const age = now() - readAt;
     if (age < FRESH_MS) return known;
-    return readOnce().catch((error: unknown) => {
-      if (now() - readAt < STALE_MS) return known;
-      throw error;
-    });
+    if (age >= STALE_MS) return readOnce();
+    // Whom it fails for asks again, and learns of it when what is known is too old.
+    readOnce().catch(() => {});
+    return known;
   }
 
   const find = (kind: SuspendedKind, target: string) => whenKnown(recent(), (all) => all.get(nameOf(kind, target)));
@@ -110,5 +109,5 @@ function refuseActing(suspension: Suspension | undefined): void {
 const KEY_SUSPENDED =
   'The operator of this service has suspended the service key that this payment was asked for with. Nothing was charged.';
 /** What is told to a wallet that is suspended. */
-export const WALLET_SUSPENDED =
+const WALLET_SUSPENDED =
   'The operator of this service has suspended this wallet: neither it nor its keys act here. Ask the operator.';
