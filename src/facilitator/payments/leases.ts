@@ -20,7 +20,7 @@ export interface Leases {
   drop(lease: string): void;
   /** Ends that by work that uses the payment up. Never rejects: work that fails is tried again at every heart-beat. */
   finish(lease: string, work: () => Promise<unknown>): Promise<void>;
-  /** Resolves when work that is just using a payment up, if any, is done or has failed. */
+  /** Resolves when work that is just using a payment up, if any, is done or has failed; what has failed before is tried again now. */
   finishing(id: string): Promise<void>;
   close(): void;
 }
@@ -48,7 +48,8 @@ interface Held {
 }
 
 /** Extends a lease, or goes on with what is to be done before it is dropped. False when it is over. */
-async function isExtended(ledger: Pick<Ledger, 'extend'>, lease: string, held: Held): Promise<boolean> {
+async function isExtended(ledger: Pick<Ledger, 'extend'>, lease: string, held: Held | undefined): Promise<boolean> {
+  if (held === undefined) return false;
   const { id, leaseMs, work } = held;
   const since = Date.now();
   try {
@@ -71,16 +72,16 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   let timer: NodeJS.Timeout | undefined;
   let beating = false;
 
-  async function extend(lease: string, held: Held): Promise<void> {
-    if (!(await isExtended(ledger, lease, held))) drop(lease);
+  async function extend(lease: string): Promise<void> {
+    if (!(await isExtended(ledger, lease, all.get(lease)))) drop(lease);
   }
 
   async function beat(): Promise<void> {
     if (beating) return;
     beating = true;
-    const due = [...all].filter(([, { old }]) => old);
+    const due = [...all.keys()].filter((lease) => all.get(lease)?.old);
     for (const held of all.values()) held.old = true;
-    await Promise.all(due.map(([lease, held]) => extend(lease, held)));
+    await Promise.all(due.map(extend));
     beating = false;
   }
 
@@ -119,7 +120,11 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
       if (held !== undefined) held.finishing = finishing;
       return finishing;
     },
-    finishing: async (id) => all.get(byPayment.get(id) ?? '')?.finishing,
+    async finishing(id) {
+      const lease = byPayment.get(id) ?? '';
+      await all.get(lease)?.finishing;
+      if (all.get(lease)?.work !== undefined) await extend(lease);
+    },
     close() {
       all.clear();
       byPayment.clear();

@@ -1,5 +1,6 @@
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 import { answerRow, answerStep } from './answer-rows.js';
+import { endingGivenUp } from './given-up-runs.js';
 import {
   ANYBODY,
   ENTRY_BYTES,
@@ -133,7 +134,7 @@ export function createSqlIdempotencyStore(
     return now() + retentionMs;
   }
 
-  return {
+  return endingGivenUp({
     find,
     begin,
     prune,
@@ -153,7 +154,7 @@ export function createSqlIdempotencyStore(
     },
     release: async (id, lease) => (await database.query(ANSWERS.release, id, lease)).length > 0,
     abandon: async (id, lease) => (await database.query(ANSWERS.abandon, id, lease)).length > 0,
-  };
+  });
 }
 
 /** Forgets what is over, and what is too much. */

@@ -3,6 +3,7 @@ import { eventSteps } from '../events/event-statements.js';
 import { valuesOf } from '../sql/columns.js';
 import { holderOf, leaseOf } from '../sql/presence/presence.js';
 import type { Row, SqlDatabase, SqlInput, Statement, Step } from '../sql/sql-database.js';
+import { freeingGivenUp } from './given-up-payments.js';
 import {
   type Broadcast,
   type ClaimRequest,
@@ -62,7 +63,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     return (await database.query(statement, id, lease, ...values)).length > 0;
   }
 
-  return {
+  return freeingGivenUp({
     newLease: () => leaseOf(presence, randomUUID()),
     claim,
     claimLanded: claimNew,
@@ -80,7 +81,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     find: async (id) => firstOf(await database.query(LEDGER.find, id), toPayment),
     ...sqlPaymentRequests(database, now),
     close: async () => {},
-  };
+  });
 }
 
 /** What is found of payments that nobody is at work on. */

@@ -8,6 +8,10 @@ export interface TcpRelay {
   readonly url: string;
   /** Connections are accepted, and nothing comes of them. Default false. */
   swallows: boolean;
+  /** Connections are cut as soon as they are made. Default false. */
+  refuses: boolean;
+  /** What the server answers is lost, and its connection with it: what it was told it has done. Default false. */
+  losesAnswers: boolean;
   /** How much later what is sent arrives, in milliseconds. Default 0. */
   latencyMs: number;
   /** Connections accepted so far. */
@@ -27,6 +31,7 @@ export async function openTcpRelay(target: string): Promise<TcpRelay> {
 
   const server = createServer((near) => {
     connections += 1;
+    if (relay.refuses) return void near.destroy();
     const far = connect(Number(port), hostname);
     const way = { sockets: [near, far], isSilent: relay.swallows };
     open.add(way);
@@ -35,12 +40,15 @@ export async function openTcpRelay(target: string): Promise<TcpRelay> {
       from.on('error', () => undefined);
       from.on('data', async (bytes) => {
         if (relay.latencyMs > 0) await pause(relay.latencyMs);
-        if (!way.isSilent) to.write(bytes);
+        if (!way.isSilent && !to.destroyed) to.write(bytes);
       });
       from.on('close', () => {
         if (!way.isSilent) to.destroy();
       });
     };
+    far.on('data', () => {
+      if (relay.losesAnswers) for (const socket of way.sockets) socket.destroy();
+    });
     passOn(near, far);
     passOn(far, near);
   });
@@ -56,6 +64,8 @@ export async function openTcpRelay(target: string): Promise<TcpRelay> {
   const relay: TcpRelay = {
     url: address.href,
     swallows: false,
+    refuses: false,
+    losesAnswers: false,
     latencyMs: 0,
     connections: () => connections,
     freeze() {
