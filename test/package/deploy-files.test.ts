@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -151,6 +151,41 @@ describe('the other files', () => {
     const verified = spawnSync('systemd-analyze', ['verify', join(FOLDER, 'tollhouse.service')], { encoding: 'utf8' });
     // That the program is not at its place on this machine is no fault of the unit.
     expect(verified.stderr.split('\n').filter((line) => /tollhouse\.service:\d+:/.test(line))).toEqual([]);
+  });
+
+  test('a command beside the unit of systemd is started as the unit starts the server', () => {
+    const unit = textOf('tollhouse.service');
+    const script = textOf('tollhouse-run.sh');
+    const properties = [...script.matchAll(/--property=(\S+)/g)].map(([, property]) => String(property));
+    expect(properties.filter((property) => !unit.split('\n').includes(property))).toEqual([]);
+    const needed = /^(User|Group|WorkingDirectory|UMask|StateDirectory|EnvironmentFile|LoadCredential)=/;
+    const given = unit.split('\n').filter((line) => needed.test(line));
+    expect(given.filter((line) => !properties.includes(line))).toEqual([]);
+    const variables = [...script.matchAll(/--setenv=(\S+)/g)].map(([, variable]) => String(variable));
+    expect(unit).toContain(`Environment=${variables.join(' ')}\n`);
+  });
+
+  test('what systemd starts for such a command makes a backup, and restores it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollhouse-run-'));
+    writeFileSync(join(folder, 'fee-payer'), JSON.stringify([...demoWallet(0).secretKey]), { mode: 0o600 });
+    const script = join(FOLDER, 'tollhouse-run.sh');
+    const env = {
+      PATH: process.env.PATH,
+      CREDENTIALS_DIRECTORY: folder,
+      DATABASE_URL: `sqlite:${join(folder, 'books.db')}`,
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: 'http://127.0.0.1:9',
+      BACKUP_FOLDER: folder,
+      TOLLHOUSE: script,
+    };
+    const run = (...args: readonly string[]): string =>
+      execFileSync('sh', args, { cwd: join(FOLDER, '../..'), env, encoding: 'utf8', stdio: 'pipe' });
+    run(script, 'db', 'migrate');
+    expect(run(join(FOLDER, 'backup.sh'))).toContain('written: ');
+    const backup = readdirSync(folder).find((name) => name.endsWith('.dump')) ?? '';
+    expect(run(script, 'db', 'restore', '--force', join(folder, backup))).toContain('set aside');
+    // Without the key it does not begin.
+    expect(run(script, 'payouts', 'resolve')).toContain('all are over');
   });
 
   test('the README links every file of the folder', () => {
