@@ -120,7 +120,8 @@ describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openData
     expect(await buyAll(shopOfSeller, 3)).toEqual([200, 200, 503]);
     expect((await setShare(seller, 40)).body).toMatchObject({ quotas: { fee_percent: 40, projects: 20 } });
     // The word of an operator is remembered for ten seconds.
-    await until(async () => (await call(shopOfSeller, await party('10'))) === 200);
+    const patient = await party('10');
+    await until(async () => (await call(shopOfSeller, patient)) === 200);
     expect(await buyAll(shopOfSeller, 2)).toEqual([200, 200]);
     expect((await setShare(seller, 101)).status).toBe(422);
     expect((await setShare(seller, null)).body).toMatchObject({ quotas: { fee_percent: 20 } });
