@@ -20,6 +20,8 @@ import type { PaymentsInFlight } from './payments/payments-in-flight.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
 import { x402Client } from './payments/x402-client.js';
 import { startFreeing } from './recovery/interrupted.js';
+import { passesInUse } from './refunds/held-passes.js';
+import type { Refunds } from './refunds/refunds.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
 import { type PaymentNeed, readTarget } from './setup/setup-target.js';
@@ -47,7 +49,8 @@ export interface FacilitatorParts {
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   readonly holdings: HoldingsReader;
-  readonly refund: Facilitator['refund'];
+  /** Pays back what payers are left with, and tells whether what restored books have lost of that is found. */
+  readonly refunds: Pick<Refunds, 'refund'> & Partial<Pick<Refunds, 'isFound'>>;
   health(): Promise<FacilitatorHealth>;
   /** What is wrong with its set-up, and with what is to be paid. */
   checkSetup(needs: readonly PaymentNeed[], signal?: AbortSignal): Promise<readonly SetupFinding[]>;
@@ -57,7 +60,8 @@ export interface FacilitatorParts {
 
 /** Puts a facilitator together: the payment service over a ledger and a backend, and the ways to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, storage, idempotency, ledger, passes, events, holdings, health, checkSetup } = parts;
+  const { network, tokens, storage, idempotency, ledger, refunds, events, holdings, health, checkSetup } = parts;
+  const { passes, release } = passesInUse(parts.passes, ledger, refunds);
   loadTracing();
   const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now: parts.now });
   const backend = followFailures(parts.backend, setup);
@@ -87,13 +91,14 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       return setupCheck([...findings, ...(await checkSetup(needs))]);
     },
     setup,
-    refund: parts.refund,
+    refund: refunds.refund,
     load: parts.inFlight.load,
     observed: parts.observed ?? createObserved(),
     on: events.on,
     async close() {
       closing.abort();
       setup.close();
+      release();
       await Promise.all([stopTelling(), stopFreeing?.()]);
       parts.leases.close();
       await backend.close();

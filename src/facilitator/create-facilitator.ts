@@ -118,7 +118,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const facilitator = assembleFacilitator({
     ...service,
     observed,
-    refund: refunds.refund,
+    refunds,
     network,
     tokens,
     storage,

@@ -31,6 +31,11 @@ export function isLostByRestore(memory: Memory, landedAt: number | undefined): b
   return landedAt === undefined || landedInLostPeriod(memory, landedAt);
 }
 
+/** From when on money that left may be missing in books that were restored, milliseconds since the epoch. */
+export function lostFrom({ remembersUntil = Number.POSITIVE_INFINITY }: Memory): number {
+  return remembersUntil - BEFORE_END_MS;
+}
+
 /**
  * Whether a payment that was sent was so when a backup was made that was restored since: what it has bought may have been given, and the
  * books would not know it. It buys nothing more.

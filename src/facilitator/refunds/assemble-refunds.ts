@@ -16,7 +16,7 @@ export interface RefundSetup {
 }
 
 type RefundChain = Omit<PayoutSenderParts, 'splitWallets' | 'tokens'> &
-  Pick<RefundParts, 'ledger' | 'passes' | 'events' | 'now'>;
+  Pick<RefundParts, 'ledger' | 'passes' | 'events' | 'remembersSince' | 'remembersUntil' | 'now'>;
 
 /**
  * Makes what pays back what payers are left with; where nothing does, it rejects with `not_configured`.

@@ -17,7 +17,8 @@ export interface PastRefundParts {
  */
 export type UnbookedRefund = { readonly kind: 'same' | 'other'; readonly landed: LandedPayout };
 
-const PREFIX = 'rfd_';
+/** What the ids of refunds begin with. */
+export const REFUND_PREFIX = 'rfd_';
 /** Ids that name their payment are longer than those that were drawn by lot, which had 16 bytes. */
 const ID_BYTES = 20;
 /** Blocks tell their time by a clock of the cluster's own. */
@@ -28,7 +29,7 @@ const RETRY_SECONDS = 10;
 /** The id of a refund of a payment, the first one being 0: whoever finds it on the chain, as its memo, knows what it has refunded. */
 export function refundIdOf(paymentId: string, count: number): string {
   const digest = createHash('sha256').update(`refund ${paymentId} ${count}`).digest();
-  return `${PREFIX}${bs58.encode(digest.subarray(0, ID_BYTES))}`;
+  return `${REFUND_PREFIX}${bs58.encode(digest.subarray(0, ID_BYTES))}`;
 }
 
 /**
@@ -42,7 +43,7 @@ export async function findUnbooked(
   since: number,
 ): Promise<UnbookedRefund | undefined> {
   const own = new Set(Array.from({ length: MOST_REFUNDS }, (_, count) => refundIdOf(paymentId, count)));
-  const past = sender.past(wallet, PREFIX);
+  const past = sender.past(wallet, REFUND_PREFIX);
   let other: UnbookedRefund | undefined;
   let before: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
@@ -63,9 +64,10 @@ export async function findUnbooked(
 }
 
 function namesPayment(id: string): boolean {
-  return bs58.decodeUnsafe(id.slice(PREFIX.length))?.length === ID_BYTES;
+  return bs58.decodeUnsafe(id.slice(REFUND_PREFIX.length))?.length === ID_BYTES;
 }
 
-async function isBooked(book: PastRefundParts['book'], id: string, signature: string): Promise<boolean> {
+/** Whether a refund is in the books with the very transaction that has paid it. */
+export async function isBooked(book: PastRefundParts['book'], id: string, signature: string): Promise<boolean> {
   return (await book.find(id))?.signed?.signature === signature;
 }

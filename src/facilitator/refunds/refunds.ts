@@ -7,8 +7,10 @@ import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
 import type { NewRefund, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PaymentEventBus } from '../events/events.js';
+import { type Memory, memoryOf } from '../payments/lost-period.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
 import type { Refund } from '../types.js';
+import { createLostRefunds } from './lost-refunds.js';
 import { nothingLeft, whyNothingIsLeft } from './nothing-left.js';
 import { findUnbooked, refundIdOf, type UnbookedRefund } from './past-refunds.js';
 import type { RefundBounds } from './refund-options.js';
@@ -18,12 +20,14 @@ import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-w
 export interface Refunds {
   /** See `Facilitator.refund`. */
   refund(paymentId: string): Promise<Refund>;
-  /** Goes on with refunds that were begun and left alone. Rejects with `store_unavailable`, or when the chain cannot be asked. */
+  /** Goes on with refunds that were begun and left alone, and looks for those that restored books have lost. Rejects with `store_unavailable`, or when the chain cannot be asked. */
   goOn(): Promise<void>;
+  /** Whether those that restored books have lost are booked. */
+  isFound(): boolean;
 }
 
 /** What {@link createRefunds} works with. */
-export interface RefundParts {
+export interface RefundParts extends Memory {
   readonly network: NetworkId;
   readonly ledger: Pick<Ledger, 'find'>;
   readonly passes: Pick<PassStore, 'find' | 'findByPayment' | 'debit'>;
@@ -53,7 +57,9 @@ export function createRefunds(parts: RefundParts): Refunds {
     now,
     onPaid: (refund) => tell(events, refund),
   };
+  const lost = createLostRefunds({ ...work, network, wallet: sender.wallet, memory: memoryOf(parts) });
   return {
+    isFound: lost.isFound,
     async refund(paymentId) {
       const underWay = await openOf(parts, paymentId);
       if (underWay !== undefined) return viewOf(await followed(parts, underWay));
@@ -71,6 +77,7 @@ export function createRefunds(parts: RefundParts): Refunds {
       return viewOf(await mustFind(parts, wanted.id));
     },
     async goOn() {
+      await lost.find();
       const lease = randomUUID();
       const left = await book.take(network, lease, REFUND_LEASE_MS, AT_ONCE);
       const done = await Promise.allSettled(left.map((it) => advanceRefund(work, it, lease)));

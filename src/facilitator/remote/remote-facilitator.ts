@@ -56,7 +56,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
       storage,
     ),
     holdings: NO_HOLDINGS,
-    refund: noRefund,
+    refunds: { refund: noRefund },
     health: () => remoteHealth(remotes),
     watched: resolved.check,
     async checkSetup(needs) {

@@ -57,6 +57,15 @@ export const REFUNDS = {
         and not exists (select 1 from tollhouse_refund where id = tollhouse_pass_debit.request)
       limit 1`,
   },
+  refundable: {
+    name: 'tollhouse_refundable_passes',
+    text: `select id, payment_id, remaining from tollhouse_pass where wallet = $1 and id > $2 and remaining > 0
+      order by id limit 100`,
+  },
+  isSearched: {
+    name: 'tollhouse_refunds_searched',
+    text: 'select at from tollhouse_moment where name = $1 and at >= $2',
+  },
   sumSince: {
     name: 'tollhouse_sum_refunds',
     text: `select coalesce(sum(amount), 0) as sum from tollhouse_refund

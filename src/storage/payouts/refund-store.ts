@@ -67,6 +67,14 @@ export interface RefundRecord extends NewRefund {
   readonly updatedAt: number;
 }
 
+/** A pass of which something is left. */
+export interface RefundablePass {
+  readonly passId: string;
+  readonly paymentId: string;
+  /** Uses, or atomic units. */
+  readonly left: bigint;
+}
+
 /** How much may be refunded in a token. */
 export interface RefundBound {
   /** Atomic units, in all. */
@@ -92,6 +100,15 @@ export interface RefundStore {
    * @param request - one that counts whenever it has taken it. Default: none
    */
   isHeld(passId: string, since: number, request?: string): Promise<boolean>;
+  /**
+   * Passes of a wallet of which something is left, by their ids, some at a time.
+   * @param after - id of the last one of those before. `''`: from the first
+   */
+  refundable(wallet: string, after: string): Promise<readonly RefundablePass[]>;
+  /** Whether the refunds of a wallet on a network were looked for that books have lost which were restored at a time, milliseconds since the epoch. */
+  isSearched(network: NetworkId, wallet: string, restoredAt: number): Promise<boolean>;
+  /** They were: none of them is missing any more. */
+  noteSearched(network: NetworkId, wallet: string, restoredAt: number): Promise<void>;
   /** What refunds since a time have paid, or may still pay, in a token, atomic units. */
   sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
   /** Takes refunds that are under way and that nobody holds, the oldest first. */

@@ -1,7 +1,9 @@
 import { defined } from '../../lib/defined.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, newEvent } from '../events/events.js';
 import { PASSES } from '../passes/pass-statements.js';
+import { NOTE_MOMENT } from '../sql/backup/moments.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { toRefund } from './refund-rows.js';
@@ -20,6 +22,18 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
     find,
     ofPayment: (paymentId) => all(REFUNDS.ofPayment, paymentId),
     isHeld: (passId, since, request = '') => isDone(REFUNDS.isHeld, passId, since, request),
+    async refundable(wallet, after) {
+      const rows = await database.query(REFUNDS.refundable, wallet, after);
+      return rows.map(({ id, payment_id: paymentId, remaining }) => ({
+        passId: String(id),
+        paymentId: String(paymentId),
+        left: BigInt(String(remaining)),
+      }));
+    },
+    isSearched: (network, wallet, restoredAt) => isDone(REFUNDS.isSearched, searchOf(network, wallet), restoredAt),
+    async noteSearched(network, wallet, restoredAt) {
+      await database.query(NOTE_MOMENT, searchOf(network, wallet), restoredAt);
+    },
     async sumSince(network, mint, since) {
       const [row] = await database.query(REFUNDS.sumSince, network, mint, since);
       return BigInt(String(row?.sum ?? 0));
@@ -55,6 +69,11 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
     },
     release: (id, lease, until, reason) => isDone(REFUNDS.release, id, lease, until, reason ?? null),
   };
+}
+
+/** The moment whose lost refunds were looked for. */
+function searchOf(network: NetworkId, wallet: string): string {
+  return `refunds of ${wallet} on ${network}`;
 }
 
 function refundEvent(refund: RefundRecord, at: number): EventRecord {
