@@ -7,7 +7,7 @@ import { fieldFault } from '../prices/field-fault.js';
 import { callPrices } from '../prices/project-offers.js';
 import { type PriceRules, readPricing } from '../prices/read-pricing.js';
 import { readFreeCalls, readRoutes } from '../prices/read-routes.js';
-import { upstreamTarget } from '../proxy/upstream-target.js';
+import { hasDotSegments, upstreamTarget } from '../proxy/upstream-target.js';
 import { sealWritten, writtenFaults } from '../upstream-secrets/sealed-additions.js';
 import type { SecretBox } from '../upstream-secrets/secret-box.js';
 import { payeesByDefault } from './payees.js';
@@ -124,6 +124,9 @@ async function upstreamFault(
   before: ProjectRecord | undefined,
 ): Promise<string | undefined> {
   if (url === before?.upstream.url) return undefined;
+  if (URL.canParse(url) && hasDotSegments(new URL(url).pathname)) {
+    return 'must not have a segment "." or ".." that is encoded or has parameters after ";": write where it leads';
+  }
   return addressGuard.checkUrl(url);
 }
 

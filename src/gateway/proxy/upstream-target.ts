@@ -25,7 +25,8 @@ const FORBIDDEN = /[^\x21-\xff]|#/;
  */
 export function upstreamTarget(url: string, rest: string): UpstreamTarget | undefined {
   const [restPath = '', ...queries] = rest.split('?');
-  if ((restPath !== '' && !restPath.startsWith('/')) || FORBIDDEN.test(rest) || hasDots(restPath)) return undefined;
+  if ((restPath !== '' && !restPath.startsWith('/')) || FORBIDDEN.test(rest) || hasDotSegments(restPath))
+    return undefined;
   const { origin, pathname, search } = new URL(url);
   const path = restPath === '' ? pathname : `${basePath(pathname)}${restPath}`;
   const query = [search.slice(1), queries.join('?')].filter((it) => it !== '').join('&');
@@ -50,7 +51,8 @@ function basePath(pathname: string): string {
   return trimEnd(pathname, '/');
 }
 
-function hasDots(path: string): boolean {
+/** Whether some server takes a part of a path for a dot segment, however it is encoded: what it means then is for nobody to say. */
+export function hasDotSegments(path: string): boolean {
   let plain = path;
   for (let layer = 0; ENCODED.test(plain); layer += 1) {
     if (layer === MAX_ENCODINGS) return true;

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import type { ProjectRecord, ProjectUpstream, SealedTexts } from '../../storage/projects/projects.js';
 import type { UpstreamAdditions } from '../proxy/upstream-additions.js';
+import { hasDotSegments } from '../proxy/upstream-target.js';
 import {
   ADDITION_KINDS,
   type AdditionKind,
@@ -103,10 +104,12 @@ function named(kind: AdditionKind, written: WrittenSecrets): WrittenSecrets {
   return new Set(lower.map(([name]) => name)).size < lower.length ? written : Object.fromEntries(lower);
 }
 
-/** Whether an address is another one, or what is below it. */
+/** Whether an address is another one, or what is below it however a server reads it. */
 function isBelow(url: string, other: string): boolean {
+  if (url === other) return true;
   if (!URL.canParse(url) || !URL.canParse(other)) return false;
   const [it, root] = [new URL(url), new URL(other)];
+  if (hasDotSegments(it.pathname) || hasDotSegments(root.pathname)) return false;
   const path = trimEnd(root.pathname, '/');
   return it.origin === root.origin && (it.pathname === path || it.pathname.startsWith(`${path}/`));
 }

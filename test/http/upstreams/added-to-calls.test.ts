@@ -160,6 +160,28 @@ describe.each(BOTH_DATABASES)('what owners add to the calls of their upstreams, 
     expect((await received(project, '/x')).headers.authorization).toBe('Bearer another');
   });
 
+  test.each([
+    '..%2fother',
+    '%2e%2e%2fother',
+    '%252e%252e/other',
+    '..;/other',
+    '..;a=b/other',
+    '..%5cother',
+    'v2%2f..%2f..%2fother',
+  ])('does not follow its project to a path below that leads elsewhere: %s', async (path) => {
+    const project = await newProject();
+    const url = `${fixture.upstream.origin}/base/${path}`;
+    const refused = await patch(project, { url });
+    const faults = refused.body['errors'] as readonly { readonly pointer: string }[];
+    expect([refused.status, faults.map(({ pointer }) => pointer)]).toEqual([
+      422,
+      ['/upstream/url', '/upstream/headers/authorization', '/upstream/headers/x-api-key', '/upstream/query/api_key'],
+    ]);
+    const anew = { headers: { authorization: 'Bearer another', 'x-api-key': null }, query: null };
+    expect((await patch(project, { url, ...anew })).status).toBe(422);
+    expect((await received(project, '/x')).path).toContain('/base/x');
+  });
+
   test('stays where its project moves to a path below', async () => {
     const project = await newProject();
     expect((await patch(project, { url: `${fixture.upstream.origin}/base/v2` })).status).toBe(200);
