@@ -3,10 +3,12 @@ import { costsAt } from '../../gateway/prices/offered-routes.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject, operationsIn, pathItemAt, shownComponents } from './document-references.js';
+import { withoutUpstream } from './document-without-upstream.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+/** What a path item says of all of its operations. */
+const COMMON = ['summary', 'description', 'parameters'];
 const PARAMETER = /\{[^{}/]*\}/g;
 /** What a price in dollars is paid in. */
 const DOLLARS = 'USDC';
@@ -16,11 +18,19 @@ const SCHEMES = {
   serviceSecret: { type: 'apiKey', in: 'header', name: 'X-Service-Secret' },
 };
 
+/** What is for sale at a path. */
+interface SoldPath {
+  readonly path: string;
+  readonly common: JsonObject;
+  readonly operations: readonly { readonly method: string; readonly operation: JsonObject; readonly at: CallRoute }[];
+}
+
 const known = new WeakMap<DocumentedProject, JsonObject>();
 
 /**
  * A project's own OpenAPI document as buyers see it: at the address and with the keys of the gateway instead of the upstream's,
- * what is not for sale left out, and on each operation what it costs (`x-payment-info`), whatever its owner wrote there.
+ * what is not for sale left out, with what only that makes use of, and on each operation what it costs (`x-payment-info`), whatever
+ * its owner wrote there.
  * @param version - what is shown of it is made once for each
  * @param url - where the project is called
  */
@@ -31,45 +41,66 @@ export function shownDocument(version: DocumentedProject, url: string): JsonObje
   return { ...shown, servers: [{ url }] };
 }
 
-function withPrices(project: ProjectRecord, { paths, components, ...rest }: JsonObject): JsonObject {
+function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
+  const { paths, components, tags, ...rest } = document;
+  const sold = isObject(paths) ? soldPaths(project, document, paths) : [];
+  const shown = {
+    paths: pathsOf(sold, ({ operation }) => operation),
+    upstreamHost: new URL(project.upstream.url).host,
+  };
+  const scrubbed = (part: unknown) => withoutUpstream(part, shown);
+  const priced = pathsOf(sold, ({ operation, at }) => ({ ...Object(scrubbed(operation)), ...priceOf(at) }), scrubbed);
+  const { pathItems, ...named } = isObject(components) ? components : {};
+  const kept = shownComponents(named, [paths, pathItems], [priced, rest]);
   return {
-    ...rest,
+    ...Object(scrubbed(rest)),
+    ...(Array.isArray(tags) ? { tags: scrubbed(usedTags(tags, shown.paths)) } : {}),
     security: [{ serviceKey: [], serviceSecret: [] }],
-    ...(isObject(paths) ? { paths: shownPaths(project, paths) } : {}),
-    components: { ...(isObject(components) ? components : {}), securitySchemes: SCHEMES },
+    ...(isObject(paths) ? { paths: priced } : {}),
+    components: { ...Object(scrubbed(kept)), securitySchemes: SCHEMES },
   };
 }
 
-function shownPaths(project: ProjectRecord, paths: JsonObject): JsonObject {
-  const shown = Object.entries(paths).flatMap(([path, item]) => {
-    if (!isObject(item)) return [];
-    const { servers: _upstream, ...rest } = item;
+function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObject): readonly SoldPath[] {
+  return Object.entries(paths).flatMap(([path, written]) => {
+    const item = pathItemAt(document, written);
+    if (item === undefined) return [];
     const costOf = costsAt(project, path.replace(PARAMETER, 'var1'));
-    const fields = Object.entries(rest).flatMap(([name, value]) => {
-      if (!METHODS.includes(name)) return [[name, value] as const];
-      const operation = shownOperation(costOf(name.toUpperCase()), value);
-      return operation === undefined ? [] : [[name, operation] as const];
+    const operations = METHODS.flatMap((method) => {
+      const operation = Object.hasOwn(item, method) ? item[method] : undefined;
+      const at = isObject(operation) ? costOf(method.toUpperCase()) : undefined;
+      return at !== undefined && isObject(operation) ? [{ method, operation, at }] : [];
     });
-    const had = Object.keys(rest).some((name) => METHODS.includes(name));
-    const has = fields.some(([name]) => METHODS.includes(name));
-    return had && !has ? [] : [[path, Object.fromEntries(fields)] as const];
+    const common = Object.fromEntries(Object.entries(item).filter(([name]) => COMMON.includes(name)));
+    return operations.length === 0 ? [] : [{ path, common, operations }];
   });
-  return Object.fromEntries(shown);
 }
 
-/** Undefined where it is not for sale. */
-function shownOperation(at: CallRoute | undefined, value: unknown): JsonObject | undefined {
-  if (at === undefined || !isObject(value)) return undefined;
-  const { servers: _upstream, security: _its, 'x-payment-info': _said, ...operation } = value;
-  const { amount, token, pass } = at.project.price;
-  if (at.isFree) return { ...operation, 'x-payment-info': { price: { mode: 'free' } } };
+/** What is made of each operation, by path and method, beside what their paths say of all. */
+function pathsOf(
+  sold: readonly SoldPath[],
+  read: (operation: SoldPath['operations'][number]) => JsonObject,
+  readCommon: (common: JsonObject) => unknown = () => ({}),
+): JsonObject {
+  const entries = sold.map(({ path, common, operations }) => {
+    const its = operations.map((it) => [it.method, read(it)] as const);
+    return [path, { ...Object(readCommon(common)), ...Object.fromEntries(its) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The tags of operations that are shown: others may tell of those that are not. */
+function usedTags(tags: readonly unknown[], paths: JsonObject): readonly unknown[] {
+  const used = new Set(operationsIn(paths).flatMap((it) => it['tags']));
+  return tags.filter((tag) => isObject(tag) && used.has(tag['name']));
+}
+
+function priceOf({ isFree, project: { price } }: CallRoute): JsonObject {
+  const { amount, token, pass } = price;
+  if (isFree) return { 'x-payment-info': { price: { mode: 'free' } } };
   // Single calls are not sold: there is no price of one.
-  if (pass !== undefined) return operation;
+  if (pass !== undefined) return {};
   const currency = token.symbol === DOLLARS ? { currency: 'USD' } : {};
-  const price = { mode: 'fixed', amount: formatAmount(amount, token.decimals), token: token.symbol, ...currency };
-  return { ...operation, 'x-payment-info': { price } };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const told = { mode: 'fixed', amount: formatAmount(amount, token.decimals), token: token.symbol, ...currency };
+  return { 'x-payment-info': { price: told } };
 }

@@ -209,6 +209,100 @@ describe('a project', () => {
     });
   });
 
+  test('shows nothing of operations that are not for sale, however its document reaches them, nor of its upstream', async () => {
+    const hidden = 'https://weather.example/hidden';
+    const ok = (schema: string) => ({
+      200: { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } },
+    });
+    const denied = { operationId: 'deniedBan', tags: ['DeniedTag'], responses: ok('DeniedUser') };
+    const openapi = {
+      openapi: '3.1.0',
+      $self: `${hidden}/openapi.json`,
+      info: { title: 'W', version: '1', termsOfService: hidden, 'x-denied': { url: hidden } },
+      host: 'weather.example',
+      basePath: '/hidden',
+      servers: [{ url: hidden }],
+      externalDocs: { url: hidden, description: 'More' },
+      tags: [{ name: 'DeniedTag' }, { name: 'Days' }],
+      'x-denied-integration': hidden,
+      webhooks: { fell: { servers: [{ url: hidden }], post: { summary: 'It fell' } } },
+      paths: {
+        '/denied': { $ref: '#/components/pathItems/Denied' },
+        '/denied/other': { $ref: '#/paths/~1denied' },
+        '/denied/alone': { summary: 'denied', parameters: [] },
+        '/elsewhere': { $ref: `${hidden}/paths.json` },
+        '/round': { $ref: '#/paths/~1round' },
+        '/days': { $ref: '#/components/pathItems/Days', summary: 'Of days' },
+        '/same': {
+          get: {
+            servers: [{ url: hidden }],
+            tags: ['Days'],
+            'x-amazon-apigateway-integration': { uri: hidden },
+            externalDocs: { url: hidden },
+            callbacks: { told: { '{$request.body#/url}': { servers: [{ url: hidden }], post: {} } } },
+            responses: {
+              200: {
+                headers: { 'x-left': { schema: { $ref: '#/components/schemas/Left' } } },
+                links: {
+                  denied: { operationId: 'deniedBan' },
+                  ban: { operationRef: '#/paths/~1denied/post' },
+                  days: { operationId: 'days', server: { url: hidden } },
+                },
+                content: { 'application/json': { schema: { $ref: '#/paths/~1days/get/responses/200' } } },
+              },
+              400: { content: { 'application/json': { schema: { $ref: `${hidden}/error.json` } } } },
+            },
+          },
+        },
+      },
+      components: {
+        pathItems: {
+          Denied: { post: denied, servers: [{ url: hidden }] },
+          Days: { get: { operationId: 'days', tags: ['Days'], responses: ok('Town'), servers: [{ url: hidden }] } },
+        },
+        schemas: {
+          DeniedUser: { properties: { kind: { $ref: '#/components/schemas/DeniedKind' } } },
+          DeniedKind: { type: 'string' },
+          DeniedChild: { allOf: [{ $ref: '#/components/schemas/DeniedUser' }] },
+          Town: { properties: { servers: { type: 'integer' }, 'x-y': { type: 'integer' } }, example: { host: 'a' } },
+          Left: { type: 'integer' },
+          Unused: { type: 'boolean' },
+        },
+      },
+    };
+    await offer('weather', { openapi, routes: [{ path: '/denied/**', deny: 404 }] });
+    const { body } = await one('weather');
+    expect(JSON.stringify(body)).not.toMatch(/denied|weather\.example/i);
+    const price = { 'x-payment-info': expect.anything() };
+    const { schemas } = openapi.components;
+    expect(body['openapi']).toEqual({
+      ...{ openapi: '3.1.0', info: { title: 'W', version: '1' }, servers: [{ url: `${fixture.url}/v1/weather` }] },
+      ...{ tags: [{ name: 'Days' }], security: expect.anything() },
+      webhooks: { fell: { post: { summary: 'It fell' } } },
+      paths: {
+        '/days': { summary: 'Of days', get: { operationId: 'days', tags: ['Days'], responses: ok('Town'), ...price } },
+        '/same': {
+          get: {
+            ...{ tags: ['Days'], ...price },
+            callbacks: { told: { '{$request.body#/url}': { post: {} } } },
+            responses: {
+              200: {
+                headers: { 'x-left': { schema: { $ref: '#/components/schemas/Left' } } },
+                links: { days: { operationId: 'days' } },
+                content: { 'application/json': { schema: { $ref: '#/paths/~1days/get/responses/200' } } },
+              },
+              400: { content: { 'application/json': { schema: {} } } },
+            },
+          },
+        },
+      },
+      components: {
+        schemas: { Town: schemas.Town, Left: schemas.Left, Unused: schemas.Unused },
+        securitySchemes: expect.anything(),
+      },
+    });
+  });
+
   test('one whose upstream is down is in no list, and says so by its name', async () => {
     const id = await offer('weather', { upstream: { url: 'https://weather.example', health: { path: '/up' } } });
     expect(slugsOf(await pageOf())).toEqual(['weather']);
