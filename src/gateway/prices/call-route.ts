@@ -1,11 +1,11 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { plainName } from '../../lib/http/plain-name.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { CallPrice } from '../../storage/projects/call-price.js';
+import type { CallPrice, ProjectOffer } from '../../storage/projects/call-price.js';
 import { type ProjectRoute, routeName } from '../../storage/projects/project-routes.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import { callPathReadings } from './path-readings.js';
-import { projectScope } from './project-scope.js';
 import { matchesMethod } from './route-pattern.js';
 import { type Letters, routeTable } from './route-table.js';
 
@@ -28,6 +28,8 @@ export interface CallRoute {
   readonly rule?: string;
   /** Whether it is passed on without payment. */
   readonly isFree: boolean;
+  /** What the project sells, or has sold, whose passes cover the call beside those of its route. Default: nothing. */
+  readonly covering?: readonly ProjectOffer[];
 }
 
 /** Fields by which frameworks let a request be another one than it is. */
@@ -84,11 +86,13 @@ function costBy(project: ProjectRecord, route: ProjectRoute | undefined): CallRo
   if (route.deny !== undefined) throw denied(route.deny);
   const rule = routeName(route);
   if (route.price === undefined) return { project, rule, isFree: true };
+  const { network, chargeOn } = project.price;
   return {
-    project: { ...project, price: priceAt(project.price, route.price) },
+    project: { ...project, price: { ...route.price, network, ...defined({ chargeOn }) } },
     route: rule,
     rule,
     isFree: false,
+    ...(isCovered(project.price, route.price) ? { covering: soldBy(project.price) } : {}),
   };
 }
 
@@ -123,22 +127,16 @@ function routesAt(routes: readonly ProjectRoute[], rest: string): (method: strin
   };
 }
 
-/** Passes that the project sells cover what costs no more than its own calls, unless the route sells passes of its own. */
-function priceAt(own: ProjectPrice, price: CallPrice): ProjectPrice {
-  const { network, chargeOn } = own;
-  const common = chargeOn === undefined ? { network } : { network, chargeOn };
-  const accepted = isCovered(own, price) ? soldBy(own) : [];
-  const former = [...(price.former ?? []), ...accepted];
-  return { ...price, ...common, ...(former.length === 0 ? {} : { former }) };
-}
-
-function soldBy({ amount, token, pass, offers = [], former = [] }: ProjectPrice) {
+function soldBy({ amount, token, pass, offers = [], former = [] }: ProjectPrice): readonly ProjectOffer[] {
   return [...(pass === undefined ? [] : [{ amount, token, pass }]), ...offers, ...former];
 }
 
-/** Whether a project's passes and free calls are good for calls of a price: one that is not sold by passes itself, and not dearer. */
-function isCovered(own: ProjectPrice, { amount, token, pass, offers }: CallPrice): boolean {
-  if (pass !== undefined || offers !== undefined || own.pass !== undefined) return false;
+/**
+ * Whether a project's passes and free calls are good for calls of a price: single calls that are not dearer than its own, whatever else
+ * is sold there.
+ */
+function isCovered(own: ProjectPrice, { amount, token, pass }: CallPrice): boolean {
+  if (pass !== undefined || own.pass !== undefined) return false;
   return moneyOf(token.mint) === moneyOf(own.token.mint) && amount <= own.amount;
 }
 
@@ -148,12 +146,6 @@ export function isWithinOwnPrice(
   { price }: Pick<ProjectRecord, 'price'>,
 ): boolean {
   return price === project.price || isCovered(project.price, price);
-}
-
-/** What passes cover that are bought with a call, and are of no group. */
-export function passScopeOf(project: ProjectRecord, at: CallRoute): string {
-  const isOwn = at.route === undefined || isCovered(project.price, at.project.price);
-  return projectScope(project.id, isOwn ? undefined : at.route);
 }
 
 function denied(status: 403 | 404): TollhouseError {

@@ -39,10 +39,17 @@ function passOptionOf({ cost, ...pass }: ProjectPass, asset: string): PassOption
  */
 export function soldPasses(where: string, price: CallPrice): SoldPasses | undefined {
   const sold = soldNow(where, price);
-  // Each by itself: together they were never offered, and may well have had the same price.
-  const before = (price.former ?? []).flatMap((it) => soldNow(where, { ...it })?.rules ?? []);
+  const before = passesOf(where, price.former ?? []);
   if (before.length === 0) return sold;
   return { ...(sold ?? NOTHING_SOLD), rules: [...(sold?.rules ?? []), ...before] };
+}
+
+/**
+ * The passes of offers that were made at different times. Each by itself: together they were never offered, and may well have had the
+ * same price.
+ */
+export function passesOf(where: string, offers: readonly ProjectOffer[]): SoldPasses['rules'] {
+  return offers.flatMap((it) => soldNow(where, { ...it })?.rules ?? []);
 }
 
 const NOTHING_SOLD = { ruleOf: () => undefined, boughtFor: () => undefined, wordsFor: () => undefined, inWords: '' };

@@ -5,8 +5,9 @@ import type { Networks } from '../../facilitator/networks/networks.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { type CallRoute, passScopeOf } from '../../gateway/prices/call-route.js';
-import { offersOf, soldPasses } from '../../gateway/prices/project-offers.js';
+import type { CallRoute } from '../../gateway/prices/call-route.js';
+import { offersOf, passesOf, soldPasses } from '../../gateway/prices/project-offers.js';
+import { projectScope } from '../../gateway/prices/project-scope.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
@@ -18,7 +19,9 @@ import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
+import type { SoldPass } from '../../middleware/terms/credit-costs.js';
 import { resolvePaymentOptions } from '../../middleware/terms/network-terms.js';
+import type { SoldPasses } from '../../middleware/terms/offers.js';
 import type { ResolvedPaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
@@ -65,13 +68,14 @@ export function createCallGates(parts: CallGatesParts): CallGates {
   const known = boundedCache<string, CallGate>({ max: MAX_GATES });
   return (project, at = { project, isFree: false }) => {
     const name = `${project.id} ${project.version} ${at.route ?? ''}`;
-    const gate = known.get(name) ?? createCallGate(parts, at, passScopeOf(project, at));
+    const gate = known.get(name) ?? createCallGate(parts, at);
     known.set(name, gate);
     return gate;
   };
 }
 
-function createCallGate(parts: CallGatesParts, { project, route }: CallRoute, scope: string): CallGate {
+function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
+  const { project, route } = at;
   const { gateway, server } = parts;
   const facilitator = facilitatorOf(parts.networks, project);
   const splitWallet = gateway.splitWalletOn(project.price.network);
@@ -89,8 +93,12 @@ function createCallGate(parts: CallGatesParts, { project, route }: CallRoute, sc
   };
   const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
   const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
-  const soldAt = { seller: owner, scope, serve: serveCovered };
-  const sales = sold && createPassSales(WHERE, options, sold.rules, asks, soldAt)(sold.ruleOf);
+  const { rules, scopeOf } = coverOf(at, sold);
+  const soldAt = { seller: owner, scopeOf, serve: serveCovered };
+  const sales =
+    rules.length === 0
+      ? undefined
+      : createPassSales(WHERE, options, rules, asks, soldAt)(sold?.ruleOf ?? (() => undefined));
   return {
     ...gate,
     // What a call that bought nothing was paid is credit of its key.
@@ -110,6 +118,13 @@ function createCallGate(parts: CallGatesParts, { project, route }: CallRoute, sc
     beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
     ...paidServer,
   };
+}
+
+/** The passes that cover a call: those of its route, and those of its project where they are good for it. */
+function coverOf({ project, route, covering = [] }: CallRoute, sold: SoldPasses | undefined) {
+  const ofProject = passesOf(WHERE, covering);
+  const scopeOf = (rule: SoldPass) => projectScope(project.id, ofProject.includes(rule) ? undefined : route);
+  return { rules: [...(sold?.rules ?? []), ...ofProject], scopeOf };
 }
 
 function optionsOf(

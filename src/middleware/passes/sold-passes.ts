@@ -84,8 +84,8 @@ export interface SoldAt {
   readonly written?: WrittenRoute | undefined;
   /** Who sells: its wallet, base58. Default: the one that is paid. */
   readonly seller?: string;
-  /** What a pass covers that is of no group. Default: the route. */
-  readonly scope?: string;
+  /** What a pass of a rule covers that is of no group. Default: the route. */
+  readonly scopeOf?: (rule: SoldPass) => string;
   /** Serves what a pass covers. Default: the handler behind the gate. */
   readonly serve?: (covered: CoveredRequest) => Promise<void>;
 }
@@ -118,7 +118,7 @@ export function createPassSales(
   options: ResolvedPaymentOptions,
   rules: readonly SoldPass[],
   asks: GateAsks,
-  { written, seller, scope, serve }: SoldAt = {},
+  { written, seller, scopeOf, serve }: SoldAt = {},
 ): (ruleOf: SoldPasses['ruleOf']) => PassSales {
   const { baseUrl } = options;
   const site = siteOfSeller(where, options, seller);
@@ -129,7 +129,7 @@ export function createPassSales(
   const shop: PassShop = {
     ...{ parts, rules, hasCookies, admitBy: admission(parts, serve), places: createRequestNote() },
     placeOf(req, rule) {
-      const own = rule.group === undefined ? scope : undefined;
+      const own = rule.group === undefined ? scopeOf?.(rule) : undefined;
       const place = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
       const at = refusing.has(rule) ? { ...place, refusesUses: true as const } : place;
       return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;

@@ -208,13 +208,18 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
       routes: [
         ...ROUTES,
         { path: '/packs/**', price: { offers: [{ amount: '0.03', token: 'USDC', pass: { uses: 5 } }] } },
+        { path: '/both/**', price: { amount: '0.02', offers: [{ amount: '0.04', token: 'USDC', pass: { uses: 5 } }] } },
+        {
+          path: '/dear/**',
+          price: { amount: '0.021', offers: [{ amount: '0.06', token: 'USDC', pass: { uses: 5 } }] },
+        },
       ],
     });
-    const buy = async (path: string) => {
-      const init = { headers: caller.key.headers };
+    const buy = async (path: string, by = caller) => {
+      const init = { headers: by.key.headers };
       const { accepts } = await askTerms(urlOf(path), init);
-      const { v2 } = await signPayment(walletOf(caller), urlOf(path), { init, choice: accepts.length - 1 });
-      const paid = await call(path, v2);
+      const { v2 } = await signPayment(walletOf(by), urlOf(path), { init, choice: accepts.length - 1 });
+      const paid = await call(path, { ...by.key.headers, ...v2 });
       return { 'access-pass': paid.headers.get('access-pass') ?? '' };
     };
     const stranger = await fixture.newCaller();
@@ -224,10 +229,16 @@ describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => 
     const ofProject = await buy('/');
     expect(await show('/any', ofProject)).toMatchObject({ status: 200, left: '8' });
     expect(await show('/cheap/one', ofProject)).toMatchObject({ status: 200, left: '7' });
+    expect(await show('/both/x', ofProject)).toMatchObject({ status: 200, left: '6' });
     const ofRoute = await buy('/packs/a');
     expect(await show('/packs/b', ofRoute)).toMatchObject({ status: 200, left: '3' });
+    // Who holds a pass of the project is not asked there.
+    const ofBoth = await buy('/both/a', await fixture.newCaller());
+    expect(await show('/both/b', ofBoth)).toMatchObject({ status: 200, left: '3' });
     await expectUntouched(async () => {
-      for (const path of ['/reports/x', '/packs/b']) expect((await show(path, ofProject)).status).toBe(402);
+      for (const path of ['/reports/x', '/packs/b', '/dear/x']) expect((await show(path, ofProject)).status).toBe(402);
+      for (const path of ['/', '/cheap/one', '/packs/b', '/dear/x'])
+        expect((await show(path, ofBoth)).status).toBe(402);
       for (const path of ['/reports/x', '/', '/cheap/one']) expect((await show(path, ofRoute)).status).toBe(402);
     });
   });
