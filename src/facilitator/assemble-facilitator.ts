@@ -120,7 +120,7 @@ function withConfirmedTokens(core: Core, { readMint, declaredFault }: HoldingsRe
     if (declared.has(asset)) await readMint(asset);
   }
   return {
-    verify: async (payment, terms) => confirm(terms).then(() => core.verify(payment, terms)),
+    verify: async (payment, terms, client) => confirm(terms).then(() => core.verify(payment, terms, client)),
     openPayment: async (payment, terms, use) => confirm(terms).then(() => core.openPayment(payment, terms, use)),
     settle: async (payment, terms, options) => confirm(terms).then(() => core.settle(payment, terms, options)),
   };

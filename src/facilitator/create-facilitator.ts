@@ -162,15 +162,11 @@ function monitorOf(
 }
 
 /** The books, and what is held of them in this process. */
-function booksInUse(
-  books: PaymentBooks,
-  { leaseMs, maxPaymentsInFlight }: Resolved,
-  fault: () => TollhouseError | undefined,
-) {
+function booksInUse(books: PaymentBooks, { leaseMs, ...bounds }: Resolved, fault: () => TollhouseError | undefined) {
   return {
     ...books,
     leases: createLeases(books.ledger, leaseMs),
-    inFlight: createPaymentsInFlight(maxPaymentsInFlight, fault),
+    inFlight: createPaymentsInFlight(bounds, fault),
   };
 }
 

@@ -8,7 +8,7 @@ import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.
 import type { Ledger } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './payments/leases.js';
-import { paymentsInFlightOption } from './payments/payments-in-flight.js';
+import { addressShareOption, paymentsInFlightOption } from './payments/payments-in-flight.js';
 import { type RefundOptions, refundOptions } from './refunds/refund-options.js';
 
 /** A token as it is configured: its addresses base58 or web3.js `PublicKey`. */
@@ -105,6 +105,12 @@ export interface FacilitatorOptions {
    * is owed, or has landed finds a place always; what a pass covers needs none. `Infinity`: no bound. Default 500.
    */
   readonly maxPaymentsInFlight?: number;
+  /**
+   * What share of those one client address may have, of an IPv6 one its /56 network, as long as it is alone; beside others it is less. One
+   * more gets 503 `too_many_payments`, and whoever comes from elsewhere is served. Behind a proxy that the app does not trust (`trust
+   * proxy`), or for one server that pays for many, all come from one address: raise it there. 1: no bound. Default 0.5.
+   */
+  readonly maxAddressShare?: number;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once,
    * as a warning with a code such as `TOLLHOUSE_FEE_PAYER_EMPTY`. Default true.
@@ -216,6 +222,7 @@ export const facilitatorOptions = z.strictObject({
   leaseMs: milliseconds.default(DEFAULT_LEASE_MS),
   rpcTimeoutMs: milliseconds.default(10_000),
   maxPaymentsInFlight: paymentsInFlightOption,
+  maxAddressShare: addressShareOption,
   check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')

@@ -59,6 +59,11 @@ export interface PaymentUse {
   readonly buys?: PassPurchase;
   /** Whom gates have let in with this payment, as they write it; kept with the payment for those who come again. Default: nobody. */
   readonly admitted?: string;
+  /**
+   * What names the client's address: one address has its share of the payments under way (`maxAddressShare`). Default: it is not known,
+   * and not bounded.
+   */
+  readonly client?: string;
 }
 
 /** What a wallet may be buying, for {@link Facilitator.isBuying}. */
@@ -140,7 +145,7 @@ export interface Claim {
 }
 
 /** Options of {@link Facilitator.settle}. */
-export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
+export interface SettleOptions extends Pick<PaymentUse, 'retryHash' | 'client'> {
   /**
    * Hands the outcome to the one who asked; answers whether it arrived. Success is answered once: only when it arrived is
    * the payment used up, otherwise whoever shows the same secret may ask again. Default: it always arrives.
@@ -211,8 +216,11 @@ export interface Facilitator extends HoldingsReader {
   check(target?: SetupTarget): Promise<SetupCheck>;
   /** The same by itself, in the background, from the first use of a gate on; see the option `check`. */
   readonly setup: Pick<SetupWatch, 'begin' | 'known'>;
-  /** Whether a payment is good, without holding it. */
-  verify(payment: Payment, terms: Terms): Promise<Verification>;
+  /**
+   * Whether a payment is good, without holding it.
+   * @param client - as for {@link PaymentUse}
+   */
+  verify(payment: Payment, terms: Terms, client?: string): Promise<Verification>;
   /** The terms of a payment that was sent before, whatever is asked for today; undefined for one that was not. */
   knownTerms(payment: Payment): Promise<Terms | undefined>;
   /**

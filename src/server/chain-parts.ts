@@ -26,8 +26,8 @@ const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
-  const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight } = configuration;
-  const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight });
+  const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight, maxAddressShare } = configuration;
+  const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight, maxAddressShare });
   if (chain !== undefined) {
     const { otherChains = [] } = configuration;
     return {

@@ -32,7 +32,7 @@ export function requestParts(more: Partial<RequestParts> = {}): RequestParts {
     policy: { managedKeys: new Set(), maxFeeLamports: 100_000n },
     backend: createRemoteBackend({ network, remotes: [], timeoutMs: 1, now: Date.now, settleTimeoutMs: 1 }),
     leases: createLeases(ledger),
-    inFlight: createPaymentsInFlight(Number.POSITIVE_INFINITY),
+    inFlight: createPaymentsInFlight({ maxPaymentsInFlight: Number.POSITIVE_INFINITY }),
     events: createPaymentEventBus(),
     now: () => NOW,
     ...more,

@@ -51,6 +51,7 @@ Environment:
   RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
   MAX_FEE_LAMPORTS_PER_HOUR             most that is spent on network fees, in lamports (default 1,000,000,000)
   MAX_PAYMENTS_IN_FLIGHT                payments under way at once before more are told to come again (default 500)
+  MAX_ADDRESS_SHARE                     what share of those one client address may have (default 0.5; 1: no bound)
   FLOOD_LIMIT_PER_SECOND                requests a second of one address before it is held off (default 250; 0: no bound)
   METRICS_PORT, METRICS_HOST            a port of its own for /metrics, /readyz and /livez (default 127.0.0.1; /metrics is public)
   LOG_FORMAT                            json or text (default: text on a terminal, else a JSON line for each thing)

@@ -74,7 +74,7 @@ function join(members: Members): Facilitator {
   const on = (network: NetworkId): Facilitator => members.find((it) => it.network === network) ?? first;
   const { declaredFault } = first;
   const core: Pick<Facilitator, 'verify' | 'settle' | 'supported'> = {
-    verify: (payment, terms) => on(terms.network).verify(payment, terms),
+    verify: (payment, terms, client) => on(terms.network).verify(payment, terms, client),
     settle: (payment, terms, options) => on(terms.network).settle(payment, terms, options),
     supported: async () => joinSupported(await Promise.allSettled(members.map((it) => it.supported()))),
   };

@@ -14,7 +14,7 @@ export async function claimInPlace(
   const { payer, transaction } = inspected;
   // What settles at once is simulated by its node as it is sent: then the slots that it waits for would count as well.
   const isChecked = use.simulate !== false;
-  const place = await parts.inFlight.enter(payer, () => isDue(parts, transaction.messageHash));
+  const place = await parts.inFlight.enter({ payer, client: use.client }, () => isDue(parts, transaction.messageHash));
   try {
     const opened = await claimPayment(parts, inspected, use, place.leave);
     if (isChecked && (opened.status === 'refused' || isNew(opened))) place.checked();

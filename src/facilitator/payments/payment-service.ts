@@ -24,7 +24,7 @@ export type PaymentService = Pick<
  */
 export function createPaymentService(parts: PaymentServiceParts): PaymentService {
   return {
-    verify: (payment, terms) => verifyPayment(parts, payment, terms),
+    verify: (payment, terms, client) => verifyPayment(parts, payment, terms, client),
     async knownTerms(payment) {
       const record = await recordOf(parts, payment);
       return record?.state === 'claimed' ? undefined : record?.terms;
@@ -59,6 +59,7 @@ async function verifyPayment(
   { backend, inFlight, leases, ledger }: PaymentServiceParts,
   payment: Payment,
   terms: Terms,
+  client: string | undefined,
 ): Promise<Verification> {
   const inspection = await backend.inspect(payment, terms);
   if (!inspection.ok) return { ok: false, ...inspection.refusal };
@@ -67,7 +68,7 @@ async function verifyPayment(
   if (record === undefined || record.state === 'claimed') {
     const verify = () => backend.verify(inspection.inspected);
     // What is held here has its place already.
-    return leases.holds(transaction.messageHash) ? verify() : inFlight.during(payer, verify);
+    return leases.holds(transaction.messageHash) ? verify() : inFlight.during({ payer, client }, verify);
   }
   // A settlement whose outcome was not known can be asked for again, and servers verify before they settle.
   const unfinished = record.state === 'broadcast' || record.state === 'confirmed';
@@ -82,7 +83,7 @@ async function openPayment(
   use: PaymentUse,
 ): Promise<OpenedPayment> {
   // The signature alone takes longer to check than all else of what is turned away.
-  await parts.inFlight.mustHaveRoom(async () => {
+  await parts.inFlight.mustHaveRoom(use.client, async () => {
     const decoded = decodeTransaction(payment.transaction);
     return decoded.ok && isDue(parts, decoded.transaction.messageHash);
   });

@@ -3,8 +3,16 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { PaymentLoad } from '../types.js';
 import { createAdaptiveLimit } from './adaptive-limit.js';
 
-/** What there is no room for: a payment of anybody, or one more of its wallet. */
-export type Crowded = 'all' | 'wallet';
+/** What there is no room for: a payment of anybody, or one more of its wallet, or from its address. */
+export type Crowded = 'all' | 'wallet' | 'address';
+
+/** Who brings a payment. */
+export interface Bringer {
+  /** Its wallet, base58. */
+  readonly payer: string;
+  /** What names the client's address, an IPv6 one by its network. Default: not known, and no address has a share. */
+  readonly client?: string | undefined;
+}
 
 /** Gives a place back. Called again it does nothing. */
 export type LeavePlace = () => void;
@@ -19,25 +27,25 @@ export interface Place {
 /**
  * Places for payments in this process. Everything that is under way slows down everything else, as they share the processor and the
  * connections to the chain: beyond what can be served in time a payment is better turned away at once than served too late. How many
- * that are is learned, up to a bound ({@link createAdaptiveLimit}). No wallet has more than a fifth of the places, so that whoever floods is stopped alone.
+ * that are is learned, up to a bound ({@link createAdaptiveLimit}). No wallet has more than a fifth of the places, and no address more than
+ * its share, of what the others leave: whoever floods is stopped alone, with however many wallets.
  */
 export interface PaymentsInFlight {
   /**
    * Takes a place for a payment, until it is given back.
-   * @param payer - its wallet, base58
    * @param isDue - asked where there is no room: whether it goes on all the same, because its money may have moved already. It
    * is counted then like any other. Default: it does not
    * @throws TollhouseError `too_many_payments`, at once, or why none is begun at all; nothing was done
    */
-  enter(payer: string, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<Place>;
+  enter(by: Bringer, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<Place>;
   /**
-   * Turns away, before a payment is looked at, where there is no room for anybody's; takes no place.
+   * Turns away, before a payment is looked at, where there is no room for anybody's, or for one from its address; takes no place.
    * @param isDue - as for `enter`
    * @throws TollhouseError `too_many_payments`
    */
-  mustHaveRoom(isDue: () => Promise<boolean>): Promise<void>;
+  mustHaveRoom(client: string | undefined, isDue: () => Promise<boolean>): Promise<void>;
   /** Checks a payment in a place of its own, taken as by `enter`. */
-  during<T>(payer: string, work: () => Promise<T>, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<T>;
+  during<T>(by: Bringer, work: () => Promise<T>, isDue?: (crowded: Crowded) => Promise<boolean>): Promise<T>;
   load(): PaymentLoad;
 }
 
@@ -53,38 +61,62 @@ export const paymentsInFlightOption = z
   )
   .default(500);
 
+/** Schema of the option that says what share of them one address may have; the default stands here. */
+export const addressShareOption = z
+  .number('a share of the places: more than 0, at most 1')
+  .gt(0, 'a share of the places: more than 0, at most 1')
+  .max(1, 'a share of the places: more than 0, at most 1')
+  .default(0.5);
+
+/** How many there may be. */
+export interface PaymentBounds {
+  /** At once; `Infinity` for no bound. */
+  readonly maxPaymentsInFlight: number;
+  /** What share of them one address may have that is alone; 1 for no bound. Default 1. */
+  readonly maxAddressShare?: number;
+}
+
 /**
- * @param max - how many there may be; `Infinity` for no bound
  * @param fault - why none is begun at all at the moment; who is due goes on. Default: never
  */
-export function createPaymentsInFlight(max: number, fault?: () => TollhouseError | undefined): PaymentsInFlight {
-  const byWallet = new Map<string, number>();
+export function createPaymentsInFlight(
+  { maxPaymentsInFlight: max, maxAddressShare: share = 1 }: PaymentBounds,
+  fault?: () => TollhouseError | undefined,
+): PaymentsInFlight {
+  const [byWallet, byAddress] = [newTally(), newTally()];
   let [all, turnedAway] = [0, 0];
   const limit = createAdaptiveLimit(max, () => all);
 
-  function crowded(payer: string): Crowded | undefined {
+  /** Its share is of what the others have left: beside however many addresses there is room for one that has none. */
+  function isAddressFull(client: string | undefined): boolean {
+    const own = byAddress.of(client);
+    const free = Math.max(0, limit.current() - all);
+    return own > 0 && share < 1 && own >= (own + free) * share;
+  }
+
+  function crowded({ payer, client }: Bringer): Crowded | undefined {
     const places = limit.current();
-    if ((byWallet.get(payer) ?? 0) >= Math.max(1, Math.floor(places / WALLETS))) return 'wallet';
+    if (byWallet.of(payer) >= Math.max(1, Math.floor(places / WALLETS))) return 'wallet';
+    if (isAddressFull(client)) return 'address';
     return all >= places ? 'all' : undefined;
   }
 
-  function take(payer: string): Place {
+  function take(by: Bringer): Place {
     let isTaken = true;
-    count(payer, 1);
+    count(by, 1);
     return {
       checked: limit.begin(),
       leave() {
-        if (isTaken) count(payer, -1);
+        if (isTaken) count(by, -1);
         isTaken = false;
       },
     };
   }
 
-  function count(payer: string, by: number): void {
+  function count({ payer, client }: Bringer, by: number): void {
     all += by;
-    const own = (byWallet.get(payer) ?? 0) + by;
-    if (own === 0) byWallet.delete(payer);
-    else byWallet.set(payer, own);
+    byWallet.add(payer, by);
+    byAddress.add(client, by);
   }
 
   function turnAway(full: Crowded): never {
@@ -92,21 +124,23 @@ export function createPaymentsInFlight(max: number, fault?: () => TollhouseError
     throw tooMany(full);
   }
 
-  const enter: PaymentsInFlight['enter'] = async (payer, isDue = async () => false) => {
+  const enter: PaymentsInFlight['enter'] = async (by, isDue = async () => false) => {
     const closed = fault?.();
     if (closed !== undefined && !(await isDue('all'))) throw closed;
-    const full = crowded(payer);
+    const full = crowded(by);
     if (full !== undefined && !(await isDue(full))) turnAway(full);
-    return take(payer);
+    return take(by);
   };
 
   return {
     enter,
-    async mustHaveRoom(isDue) {
-      if (all >= limit.current() && !(await isDue())) turnAway('all');
+    async mustHaveRoom(client, isDue) {
+      const full = isAddressFull(client) ? 'address' : 'all';
+      const isFull = full === 'address' || all >= limit.current();
+      if (isFull && !(await isDue())) turnAway(full);
     },
-    async during(payer, work, isDue) {
-      const place = await enter(payer, isDue);
+    async during(by, work, isDue) {
+      const place = await enter(by, isDue);
       try {
         return await work();
       } finally {
@@ -118,8 +152,23 @@ export function createPaymentsInFlight(max: number, fault?: () => TollhouseError
   };
 }
 
+/** How many each has that has any. */
+function newTally() {
+  const counts = new Map<string, number>();
+  return {
+    of: (name: string | undefined): number => (name === undefined ? 0 : (counts.get(name) ?? 0)),
+    add(name: string | undefined, by: number): void {
+      if (name === undefined) return;
+      const count = (counts.get(name) ?? 0) + by;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
+    },
+  };
+}
+
+const WHOSE = { all: 'payments', wallet: 'payments of this wallet', address: 'payments from this address' } as const;
+
 function tooMany(full: Crowded): TollhouseError {
-  const whose = full === 'all' ? 'payments' : 'payments of this wallet';
-  const detail = `Too many ${whose} are under way here at the moment. This one was not looked at and is as good as before: send the same request with the same payment again in ${RETRY_SECONDS} seconds.`;
+  const detail = `Too many ${WHOSE[full]} are under way here at the moment. This one was not looked at and is as good as before: send the same request with the same payment again in ${RETRY_SECONDS} seconds.`;
   return new TollhouseError('too_many_payments', detail, { retryAfterSeconds: RETRY_SECONDS });
 }

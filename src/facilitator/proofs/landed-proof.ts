@@ -28,7 +28,7 @@ import {
 import type { WalletPayments } from './wallet-payments.js';
 
 /** What a landed payment shall pay for, and who shows it. */
-export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fingerprint' | 'retryHash'> {
+export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fingerprint' | 'retryHash' | 'client'> {
   /** The project that is called, and its owner's wallet. */
   readonly projectId: string;
   readonly owner: string;
@@ -64,12 +64,16 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
 
 /**
  * {@link readProof}, in a place among the payments in flight while the chain is asked. It is paid already, so it is not turned away
- * behind new payments; only a wallet that brings too many at once is.
+ * behind new payments; only a wallet, or an address, that brings too many at once is.
  * @throws TollhouseError `too_many_payments`
  */
 export function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
   const isDue = async (crowded: Crowded) => crowded === 'all';
-  return parts.inFlight.during(use.wallet, () => readProof(parts, signature, use), isDue);
+  return parts.inFlight.during(
+    { payer: use.wallet, client: use.client },
+    () => readProof(parts, signature, use),
+    isDue,
+  );
 }
 
 /**

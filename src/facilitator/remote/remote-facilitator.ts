@@ -46,7 +46,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     tokens,
     ...books,
     leases: createLeases(books.ledger),
-    inFlight: createPaymentsInFlight(resolved.maxPaymentsInFlight),
+    inFlight: createPaymentsInFlight(resolved),
     storage,
     idempotency,
     events: createPaymentEventBus(),

@@ -13,7 +13,7 @@ import {
   type TokenInput,
   tokensOption,
 } from '../facilitator-options.js';
-import { paymentsInFlightOption } from '../payments/payments-in-flight.js';
+import { addressShareOption, paymentsInFlightOption } from '../payments/payments-in-flight.js';
 import type { RemoteHeaders } from './remote-client.js';
 
 /** Options of {@link remoteFacilitator}. */
@@ -51,6 +51,8 @@ export interface RemoteFacilitatorOptions {
   readonly settleTimeoutMs?: number;
   /** How many payments may be under way at once; as for createFacilitator. Default 500. */
   readonly maxPaymentsInFlight?: number;
+  /** What share of those one client address may have; as for createFacilitator. Default 0.5. */
+  readonly maxAddressShare?: number;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once, as
    * a warning with a code such as `TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING`. Default true.
@@ -84,6 +86,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   timeoutMs: milliseconds.default(10_000),
   settleTimeoutMs: milliseconds.default(65_000),
   maxPaymentsInFlight: paymentsInFlightOption,
+  maxAddressShare: addressShareOption,
   check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')

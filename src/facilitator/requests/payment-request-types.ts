@@ -142,8 +142,14 @@ export interface PaymentRequests {
   /**
    * Settles a request with a signed transaction that has its outcome, however it was built.
    * @param askSeller - asked before a transaction is sent, and not for one that was sent already. Default: nobody is
+   * @param client - what names the address that it comes from, as for {@link Facilitator.openPayment}
    */
-  settleRequest(id: string, transaction: Uint8Array, askSeller?: AskSeller): Promise<RequestSettlement>;
+  settleRequest(
+    id: string,
+    transaction: Uint8Array,
+    askSeller?: AskSeller,
+    client?: string,
+  ): Promise<RequestSettlement>;
   /**
    * Holds a payment that has landed, for the call of a project's upstream. Rejects with `payment_backend_unavailable` in an
    * outage; nothing is held then.

@@ -81,11 +81,11 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       return prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
     },
     paymentRequest: states,
-    async settleRequest(id, transaction, askSeller) {
+    async settleRequest(id, transaction, askSeller, client) {
       const request = await ledger.findPaymentRequest(id);
       // Those of other networks are the business of the facilitators there, which share the ledger.
       if (request?.network !== network) return { status: 'not_found' };
-      return settleRequest({ ...parts, walletPayments, askSeller }, request, transaction);
+      return settleRequest({ ...parts, walletPayments, askSeller, client }, request, transaction);
     },
     ...tokenRules,
     isWallet: isOnCurve,

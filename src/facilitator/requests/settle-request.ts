@@ -34,6 +34,8 @@ export interface SettleRequestParts extends RequestParts {
   readonly walletPayments: WalletPayments;
   /** Default: nobody is asked. */
   readonly askSeller?: AskSeller | undefined;
+  /** As for `PaymentUse`. */
+  readonly client?: string | undefined;
 }
 
 /**
@@ -59,6 +61,7 @@ export async function settleRequest(
     seller: sellerOf(request),
     // Anybody may have asked for it, for any recipient.
     isPublic: request.projectId === undefined && request.keyId === undefined,
+    ...defined({ client: parts.client }),
   });
   switch (opened.status) {
     case 'in_progress':
@@ -99,7 +102,7 @@ async function blockedBefore(
 ): Promise<RequestSettlement | undefined> {
   // A transaction that was brought before keeps its own response.
   if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
-  return parts.inFlight.during(payer, () => blockedByOther(parts, request, messageHash));
+  return parts.inFlight.during({ payer, client: parts.client }, () => blockedByOther(parts, request, messageHash));
 }
 
 async function blockedByOther(

@@ -12,6 +12,7 @@ import { singlePrices } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { isVisibleTo } from '../../gateway/projects/visibility.js';
 import { defined } from '../../lib/defined.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import type { Decision } from '../../middleware/gate/gate.js';
 import { readPayment } from '../../middleware/gate/presented-payment.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
@@ -168,7 +169,7 @@ async function decideProof(
   const fingerprint = await paymentFingerprint(req);
   if (fingerprint === undefined) return refused(true, () => undefined);
   const retry = callRetry(call, req);
-  const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash };
+  const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash, ...clientAddress(req) };
   const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };

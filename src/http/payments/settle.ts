@@ -3,6 +3,7 @@ import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.j
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { AskSeller, RequestSettlement } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import { retryOf } from '../../middleware/idempotency/retry.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
@@ -32,11 +33,13 @@ export interface ContractSettlement {
   readonly askSeller: AskSeller | undefined;
   /** Address of a block explorer for a network, without `/tx/…`. */
   readonly explorerOn: (network: NetworkId) => string;
+  /** What names the address that asks. */
+  readonly client?: string;
 }
 
 /** `POST /settle` in the contract's shape. */
 export async function settleContract(
-  { networks, askSeller, explorerOn }: ContractSettlement,
+  { networks, askSeller, explorerOn, client }: ContractSettlement,
   body: unknown,
   res: Response,
 ): Promise<void> {
@@ -44,7 +47,7 @@ export async function settleContract(
   const bytes = decodeBase64(text);
   if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
   const settlement = await networks.find(async (it) => {
-    const ended = await it.settleRequest(id, bytes.value, askSeller);
+    const ended = await it.settleRequest(id, bytes.value, askSeller, client);
     return ended.status === 'not_found' ? undefined : ended;
   });
   sendOutcome(res, settlement ?? { status: 'not_found' }, explorerOn);
@@ -64,6 +67,7 @@ export async function settleX402(facilitator: Facilitator, req: Request, res: Re
   try {
     await facilitator.settle(call.payment, call.terms, {
       retryHash: retryOf(req, call.payment).hash,
+      ...clientAddress(req),
       async deliver(settlement) {
         await identified.end(settlement);
         if (settlement.status !== 'settled') leaveOpen(res);

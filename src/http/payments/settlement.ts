@@ -6,6 +6,7 @@ import type { Networks } from '../../facilitator/networks/networks.js';
 import type { AskSeller } from '../../facilitator/requests/payment-request-types.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { createAskSeller } from '../../gateway/projects/seller.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { countElsewhere } from '../../middleware/rate-limit/known-callers.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeSupported } from '../../protocol/codecs/facilitator-codec.js';
@@ -99,7 +100,7 @@ export const settleOperation = defineOperation({
       askSeller,
       explorerOn: (network: NetworkId) => explorerOf({ ...parts, network }, req),
     };
-    if (isContractSettle(body)) await settleContract(contract, body, res);
+    if (isContractSettle(body)) await settleContract({ ...contract, ...clientAddress(req) }, body, res);
     else await settleX402(networks.joined, req, res);
   },
 });
@@ -121,8 +122,8 @@ export const verifyOperation = defineOperation({
     'fee_limit_reached',
     'too_many_payments',
   ],
-  handler: async ({ res, body }, { networks }: SettlementParts) =>
-    isContractVerify(body) ? verifyContract(networks, body, res) : verifyX402(networks.joined, body, res),
+  handler: async ({ req, res, body }, { networks }: SettlementParts) =>
+    isContractVerify(body) ? verifyContract(networks, body, res) : verifyX402(networks.joined, req, res),
 });
 
 /** Leads on to a block explorer. */

@@ -1,4 +1,4 @@
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { readMintName } from '../../access/mint.js';
 import { TollhouseError } from '../../errors/errors.js';
@@ -7,6 +7,7 @@ import type { Networks } from '../../facilitator/networks/networks.js';
 import type { ChainLookup } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { meantField } from '../../lib/unknown-fields.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeVerification, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';
@@ -85,11 +86,11 @@ function unnamed({ all }: Networks<EmbeddedFacilitator>): readonly EmbeddedFacil
 }
 
 /** `POST /verify` in x402's shape, which is answered 200 whether the payment is good or not (protocol/README.md, "Facilitator API"). */
-export async function verifyX402(facilitator: Facilitator, body: unknown, res: Response): Promise<object> {
+export async function verifyX402(facilitator: Facilitator, req: Request, res: Response): Promise<object> {
   // A payment that is good now may be used up when it is asked for again.
   leaveOpen(res);
-  const call = readFacilitatorRequest(body);
-  if (call.ok) return encodeVerification(await facilitator.verify(call.payment, call.terms));
+  const call = readFacilitatorRequest(req.body);
+  if (call.ok) return encodeVerification(await facilitator.verify(call.payment, call.terms, clientAddress(req).client));
   if (call.malformed) throw new TollhouseError('invalid_request', call.detail);
   return encodeVerification({ ok: false, reason: call.reason, message: call.detail });
 }

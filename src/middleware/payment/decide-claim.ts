@@ -1,4 +1,5 @@
 import type { Claim } from '../../facilitator/types.js';
+import { clientAddress } from '../gate/client-address.js';
 import type { Decision } from '../gate/gate.js';
 import type { PaymentAttempt } from './payment-gate.js';
 import { NO_MATCH } from './payment-required.js';
@@ -26,7 +27,8 @@ export async function decideClaim(attempt: PaymentAttempt, claim: Claim): Promis
 
 async function coverInstead({ req, res, gate, payment }: PaymentAttempt, claim: Claim): Promise<Decision | undefined> {
   if (payment === undefined) return undefined;
-  const isGood = async () => (await gate.options.facilitator.verify(payment, claim.terms)).ok;
+  const { facilitator } = gate.options;
+  const isGood = async () => (await facilitator.verify(payment, claim.terms, clientAddress(req).client)).ok;
   return gate.passes?.sales?.coverInstead(req, res, claim, isGood);
 }
 

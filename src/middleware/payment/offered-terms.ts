@@ -10,6 +10,7 @@ import type { SupportedKind } from '../../protocol/supported.js';
 import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
+import { clientAddress } from '../gate/client-address.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
@@ -99,7 +100,7 @@ export async function claimFor(
   offered: OfferedTerms,
   given: PaymentUse,
 ): Promise<OpenedPayment | undefined> {
-  const use = { ...given, ...defined({ admitted: admittedNoted(req) }) };
+  const use = { ...given, ...clientAddress(req), ...defined({ admitted: admittedNoted(req) }) };
   const useFor = (terms: Terms) => ({
     ...use,
     ...defined({ buys: gate.passes?.sales?.boughtWith(req, terms), seller: gate.sellerFor?.(terms) }),

@@ -84,6 +84,8 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly maxFeeLamportsPerHour?: bigint | undefined;
   /** `MAX_PAYMENTS_IN_FLIGHT`. How many payments may be under way at once. Default: the facilitator's, 500. */
   readonly maxPaymentsInFlight?: number | undefined;
+  /** `MAX_ADDRESS_SHARE`. What share of them one client address may have; 1: all. Default: the facilitator's, 0.5. */
+  readonly maxAddressShare?: number | undefined;
   /**
    * `FLOOD_LIMIT_PER_SECOND`. Requests a second that one address may send for long, for a moment four times as many; what is beyond is
    * turned away before it costs anything. 0: no bound. There is none behind a proxy (`TRUST_PROXY`), whose business it is then.
@@ -114,6 +116,7 @@ const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
 const FEES = 'a whole number of lamports, 10,000 or more';
 const PLACES = 'a whole number of payments, from 1 to 1,000,000';
+const SHARE = 'a share of the payments under way: more than 0, at most 1';
 const FLOOD = 'a whole number of requests a second, or 0 for no bound';
 const ORIGINS = '"*", or a list of at most 1,000 origins such as https://shop.example, separated by commas';
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
@@ -164,6 +167,7 @@ const environment = z.object({
     .transform(BigInt)
     .optional(),
   MAX_PAYMENTS_IN_FLIGHT: z.coerce.number(PLACES).int(PLACES).min(1, PLACES).max(1_000_000, PLACES).optional(),
+  MAX_ADDRESS_SHARE: z.coerce.number(SHARE).gt(0, SHARE).max(1, SHARE).optional(),
   DATABASE_URL: z.string().refine(isDatabaseUrl, DATABASE_FORMS).default('sqlite:./data/tollhouse.db'),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
   ALLOW_PRIVATE_NETWORKS: listOfRanges.optional(),
@@ -229,6 +233,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     floodLimitPerSecond: data.FLOOD_LIMIT_PER_SECOND,
     maxFeeLamportsPerHour: data.MAX_FEE_LAMPORTS_PER_HOUR,
     maxPaymentsInFlight: data.MAX_PAYMENTS_IN_FLIGHT,
+    maxAddressShare: data.MAX_ADDRESS_SHARE,
     databaseUrl: data.DATABASE_URL,
     redisUrl: data.REDIS_URL,
     allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),

@@ -64,6 +64,8 @@ async function ours(settings: SellerSettings): Promise<(app: Express) => void> {
     keypair: keypairs,
     tokens: SANDBOX_TOKENS,
     maxPaymentsInFlight,
+    // All load comes from this machine.
+    maxAddressShare: 1,
     ...ledger,
   });
   const sold = { facilitator, price: '$0.01', payTo, description: 'A report', settle };

@@ -47,7 +47,7 @@ describe.each(['memory', 'SQLite'])('more payments than there are places, with %
     fixture = await openTollFixture();
     proxy = await startRpcProxy(fixture.sandbox.rpcUrl);
     storage = await openStorage(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, 'books.db')}`);
-    const common = { rpcUrl: proxy.url, storage, maxPaymentsInFlight: PLACES };
+    const common = { rpcUrl: proxy.url, storage, maxPaymentsInFlight: PLACES, maxAddressShare: 1 };
     facilitator = fixture.facilitatorWith({ ...common, rpcTimeoutMs: 30_000, settleTimeoutMs: 5_000 }, QUICK);
     hurried = fixture.facilitatorWith({ ...common, rpcTimeoutMs: 500 }, QUICK);
     wallets = await Promise.all(Array.from({ length: 6 }, () => fixture.sandbox.createWallet({ usdc: '10' })));

@@ -44,6 +44,10 @@ describe('createFacilitator', () => {
       { maxPaymentsInFlight },
       'option "maxPaymentsInFlight" must be a whole number of payments, at least 1, or Infinity for no bound',
     ]),
+    ...[0, -0.5, 1.5, '0.5'].map((maxAddressShare): [object, string] => [
+      { maxAddressShare },
+      'option "maxAddressShare" must be a share of the places: more than 0, at most 1',
+    ]),
     [{ leaseMs: 0 }, 'option "leaseMs" must be at least 1 millisecond'],
     [{ leaseMs: 2_147_483_648 }, 'option "leaseMs" must be at most 2,147,483,647 milliseconds'],
   ])('%j is refused and says what is meant', (options, message) => {
@@ -73,6 +77,7 @@ describe('createFacilitator', () => {
         blockhashHints: true,
         rpcTimeoutMs: 10_000,
         maxPaymentsInFlight: 500,
+        maxAddressShare: 0.5,
         check: true,
         onFault: expect.any(Function),
         now: Date.now,
@@ -120,6 +125,7 @@ describe('remoteFacilitator', () => {
       check: true,
       settleTimeoutMs: 65_000,
       maxPaymentsInFlight: 500,
+      maxAddressShare: 0.5,
       now: Date.now,
       ...options,
     });

@@ -121,15 +121,15 @@ test('the room stays between its two bounds through any checks', () => {
 test('a wallet has a fifth of the room that there is now', async () => {
   jest.useFakeTimers({ now: 0 });
   try {
-    const inFlight = createPaymentsInFlight(MAX);
-    const places = await Promise.all(Array.from({ length: MAX }, (_, at) => inFlight.enter(`wallet ${at}`)));
+    const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: MAX });
+    const places = await Promise.all(Array.from({ length: MAX }, (_, at) => inFlight.enter({ payer: `wallet ${at}` })));
     jest.advanceTimersByTime(5_000);
     for (const it of places) {
       it.checked();
       it.leave();
     }
     expect(inFlight.load()).toMatchObject({ paymentsInFlight: 0, roomForPayments: 98 });
-    const own = await Promise.allSettled(Array.from({ length: 30 }, () => inFlight.enter('flood')));
+    const own = await Promise.allSettled(Array.from({ length: 30 }, () => inFlight.enter({ payer: 'flood' })));
     expect(own.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
   } finally {
     jest.useRealTimers();

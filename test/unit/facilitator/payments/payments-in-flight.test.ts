@@ -4,51 +4,88 @@ const TOO_MANY = { code: 'too_many_payments', status: 503, retryable: true, cont
 const wallets = ['a', 'b', 'c', 'd', 'e'];
 
 test('a place that is given back twice is one place', async () => {
-  const inFlight = createPaymentsInFlight(1);
-  const { leave } = await inFlight.enter('a');
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 1 });
+  const { leave } = await inFlight.enter({ payer: 'a' });
   leave();
   leave();
-  const second = await inFlight.enter('a');
-  await expect(inFlight.enter('b')).rejects.toMatchObject(TOO_MANY);
+  const second = await inFlight.enter({ payer: 'a' });
+  await expect(inFlight.enter({ payer: 'b' })).rejects.toMatchObject(TOO_MANY);
   second.leave();
   expect(inFlight.load()).toEqual({ paymentsInFlight: 0, maxPaymentsInFlight: 1, roomForPayments: 1, turnedAway: 1 });
 });
 
 test('a wallet finds a fifth of the places, and others find theirs beside it', async () => {
-  const inFlight = createPaymentsInFlight(10);
-  const own = [await inFlight.enter('a'), await inFlight.enter('a')];
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 10 });
+  const own = [await inFlight.enter({ payer: 'a' }), await inFlight.enter({ payer: 'a' })];
   const refusal = expect.stringContaining('payments of this wallet');
-  await expect(inFlight.enter('a')).rejects.toMatchObject({ ...TOO_MANY, message: refusal });
-  await inFlight.enter('b');
+  await expect(inFlight.enter({ payer: 'a' })).rejects.toMatchObject({ ...TOO_MANY, message: refusal });
+  await inFlight.enter({ payer: 'b' });
   own[0]!.leave();
-  await inFlight.enter('a');
+  await inFlight.enter({ payer: 'a' });
   expect(inFlight.load()).toMatchObject({ paymentsInFlight: 3, turnedAway: 1 });
 });
 
 test('who is due goes on where there is no room, is counted, and is told what is full', async () => {
-  const inFlight = createPaymentsInFlight(5);
-  const places = await Promise.all(wallets.map((it) => inFlight.enter(it)));
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 5 });
+  const places = await Promise.all(wallets.map((it) => inFlight.enter({ payer: it })));
   const asked: string[] = [];
   const isDue = async (full: string) => asked.push(full) > 0;
-  places.push(await inFlight.enter('f', isDue), await inFlight.enter('a', isDue));
+  places.push(await inFlight.enter({ payer: 'f' }, isDue), await inFlight.enter({ payer: 'a' }, isDue));
   expect([asked, inFlight.load().paymentsInFlight]).toEqual([['all', 'wallet'], 7]);
   for (const it of places) it.leave();
-  await inFlight.enter('g', () => Promise.reject(new Error('nobody is asked while there is room')));
+  await inFlight.enter({ payer: 'g' }, () => Promise.reject(new Error('nobody is asked while there is room')));
   expect(inFlight.load()).toMatchObject({ paymentsInFlight: 1, turnedAway: 0 });
 });
 
 test('work that fails gives its place back, and so does a question that fails', async () => {
-  const inFlight = createPaymentsInFlight(1);
-  await expect(inFlight.during('a', () => Promise.reject(new Error('no chain')))).rejects.toThrow('no chain');
-  const failing = inFlight.during('a', async () => {
-    await inFlight.enter('b', () => Promise.reject(new Error('no store')));
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 1 });
+  await expect(inFlight.during({ payer: 'a' }, () => Promise.reject(new Error('no chain')))).rejects.toThrow(
+    'no chain',
+  );
+  const failing = inFlight.during({ payer: 'a' }, async () => {
+    await inFlight.enter({ payer: 'b' }, () => Promise.reject(new Error('no store')));
   });
   await expect(failing).rejects.toThrow('no store');
   expect(inFlight.load()).toEqual({ paymentsInFlight: 0, maxPaymentsInFlight: 1, roomForPayments: 1, turnedAway: 0 });
 });
 
+test('an address finds its share of what the others leave, with however many wallets, and others find places beside it', async () => {
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 100, maxAddressShare: 0.5 });
+  let wallets = 0;
+  /** As many as an address finds. */
+  async function fill(client: string): Promise<number> {
+    for (let found = 0; ; found += 1) {
+      wallets += 1;
+      const entered = await inFlight.enter({ payer: `${wallets}`, client }).catch((error: unknown) => error);
+      if (!(entered instanceof Error)) continue;
+      expect(entered).toMatchObject({ ...TOO_MANY, message: expect.stringContaining('payments from this address') });
+      return found;
+    }
+  }
+  expect([await fill('a'), await fill('b'), await fill('c'), await fill('d')]).toEqual([50, 25, 13, 6]);
+  await expect(inFlight.mustHaveRoom('a', async () => false)).rejects.toMatchObject(TOO_MANY);
+  await inFlight.mustHaveRoom('a', async () => true);
+  await inFlight.mustHaveRoom('e', async () => false);
+  await inFlight.mustHaveRoom(undefined, async () => false);
+  (await inFlight.enter({ payer: 'honest', client: 'e' })).leave();
+  await inFlight.enter({ payer: 'embedded' });
+});
+
+test('an address that gives places back finds them again, and by its option more or all of them', async () => {
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: 10, maxAddressShare: 0.8 });
+  const enter = (payer: number) => inFlight.enter({ payer: `${payer}`, client: 'a' });
+  const places = [];
+  for (let n = 0; n < 8; n += 1) places.push(await enter(n));
+  await expect(enter(9)).rejects.toMatchObject(TOO_MANY);
+  for (const it of places) it.leave();
+  for (let n = 0; n < 8; n += 1) await enter(n);
+  await expect(enter(9)).rejects.toMatchObject(TOO_MANY);
+  const all = createPaymentsInFlight({ maxPaymentsInFlight: 10, maxAddressShare: 1 });
+  for (let n = 0; n < 10; n += 1) await all.enter({ payer: `${n}`, client: 'a' });
+});
+
 test('without a bound nobody is turned away', async () => {
-  const inFlight = createPaymentsInFlight(Number.POSITIVE_INFINITY);
-  for (let count = 0; count < 1_000; count += 1) await inFlight.enter('a');
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: Number.POSITIVE_INFINITY });
+  for (let count = 0; count < 1_000; count += 1) await inFlight.enter({ payer: 'a' });
   expect(inFlight.load()).toMatchObject({ paymentsInFlight: 1_000, turnedAway: 0 });
 });
