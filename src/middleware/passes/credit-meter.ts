@@ -19,6 +19,8 @@ export interface MeterParts {
   readonly adjust: (amount: bigint) => Promise<Adjusted>;
   /** Whether nobody waits for the response any more. */
   readonly isGone: () => boolean;
+  /** Ends a response that nobody waits for: its handler has been told to stop, and may leave it open. */
+  readonly endGone: () => void;
   /** Ends the response, as nothing more can be taken. */
   readonly end: (because: PassTrouble) => Promise<void>;
 }
@@ -103,7 +105,7 @@ class MeterOfRequest implements CreditMeter {
     const amount = readCharge(input, cost, tokens);
     if (this.#isOut) return false;
     // What has no price goes on all the same.
-    if (this.#isFree) return !this.#parts.isGone();
+    if (this.#isFree) return !this.#stopsIfGone(this.#parts.isGone());
     if (this.#ending !== undefined) {
       warnOfLateCharge(amountText(amount, cost.mint, tokens));
       return false;
@@ -124,7 +126,7 @@ class MeterOfRequest implements CreditMeter {
     if (this.#isOut) return false;
     const sum = (this.#charged ?? 0n) + amount;
     if (sum > this.#taken) {
-      if (isGone) return false;
+      if (this.#stopsIfGone(isGone)) return false;
       const result = await this.#take(sum);
       if (!result.ok) {
         this.#isOut = true;
@@ -134,6 +136,11 @@ class MeterOfRequest implements CreditMeter {
     }
     this.#charged = sum;
     return true;
+  }
+
+  #stopsIfGone(isGone: boolean): boolean {
+    if (isGone) this.#parts.endGone();
+    return isGone;
   }
 
   async #settle(amount: bigint): Promise<void> {

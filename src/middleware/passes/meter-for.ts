@@ -16,6 +16,9 @@ export function meterFor(
   return createCreditMeter({
     ...{ ...taken, tokens: symbols, adjust },
     isGone: () => res === undefined || res.writableEnded || isClientGone(res),
+    endGone() {
+      if (res?.writableEnded === false) res.end();
+    },
     async end(because) {
       if (res !== undefined) await endOutOfCredit(req, res, troubled(because, 'credit').cause, refuse);
     },

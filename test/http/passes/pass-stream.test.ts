@@ -16,6 +16,8 @@ const [PRICE, COST] = [10_000n, 1_000n];
 /** Twenty times that is how long a handler may go on for a client that is gone. */
 const HANDLER_TIMEOUT_MS = 100;
 
+const LONGER_THAN_A_TEST_MS = 600_000;
+
 /** What a stream is asked to be, by its query. */
 interface Wanted {
   /** What each piece costs, atomic units. Default 1,000. */
@@ -86,6 +88,17 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
       pass: { credit: true, cost: '$0.001', stream: true, group: 'streams' },
     });
     app.get('/stream', gate, (req, res) => stream(req, res).finally(() => (done += 1)));
+    const patient = requirePayment({
+      ...{
+        facilitator,
+        payTo: fixture.payTo,
+        price: '$0.01',
+        settle: 'before',
+        handlerTimeoutMs: LONGER_THAN_A_TEST_MS,
+      },
+      pass: { credit: true, cost: '$0.001', stream: true, group: 'patient' },
+    });
+    app.get('/patient', patient, (req, res) => stream(req, res).finally(() => (done += 1)));
     app.get('/compressed', compressing, gate, (req, res) => stream(req, res));
     app.get('/compressed-behind', gate, compressing, (req, res) => stream(req, res));
     app.get('/at-once', gate, async (req, res) => {
@@ -340,6 +353,18 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     await hangUp(path, v2);
     go.open();
     await until(async () => (await left()) === PRICE - 300n);
+  });
+
+  test('that is paid for, and whose client hangs up, is over when its handler was told to stop, whatever time it has', async () => {
+    const path = pathOf({ wait: 4 }).replace('/stream', '/patient');
+    const { v2 } = await signPayment(fixture, url + path);
+    gone = 0;
+    await hangUp(path, v2);
+    go.open();
+    await until(() => done === 1);
+    await until(async () => (await get(path, v2)).status !== 409);
+    expect(charged).toEqual([true, true, true, false]);
+    expect(await left()).toBe(PRICE - 3_000n);
   });
 
   test('that this side breaks off costs what was charged for what had left, and no more', async () => {
