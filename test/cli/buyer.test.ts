@@ -33,7 +33,10 @@ describe('somebody who buys', () => {
 
   test('finds an API, buys a pack, and sees calls, receipt and spending', async () => {
     const { url, chain } = fixture.server;
-    expect((await run('marketplace', 'weather')).text).toMatch(/weather +weather +0\.05 USDC for 10 /);
+    for (const words of [['weather'], ['list'], ['list', 'weather']])
+      expect((await run('marketplace', ...words)).text).toMatch(/weather +weather +0\.05 USDC for 10 /);
+    const none = await run('marketplace', 'list', 'submarines');
+    expect(none).toMatchObject({ code: 0, text: expect.stringContaining('"tollhouse marketplace list" shows all') });
     const listed = jsonOf(await run('marketplace', 'show', 'weather', '--json'));
     expect(listed.url).toBe(`${url}/v1/weather`);
 

@@ -207,6 +207,18 @@ describe('an OpenAPI document that is imported', () => {
     paths: { '/a': { get: operation } },
   });
 
+  const suffixed = (one: object, other: object) => ({
+    ...paths({}),
+    paths: { '/items/{id}': { get: one }, '/items/{id}.json': { get: other } },
+  });
+
+  test('has paths that differ within a segment, and not in price, as one route', async () => {
+    const priced = { 'x-payment-info': { price: '$0.02' } };
+    const flags = ['--slug', 'suffixed', '--price', '0.01 USDC', '--upstream', api.url, '--json'];
+    const { routes } = jsonOf(await imported(fileOf('suffixed.json', suffixed(priced, priced)), ...flags));
+    expect(routes.map(({ path }: { path: string }) => path)).toEqual(['/items/*']);
+  });
+
   test.each<[string, string, string | object, number, string]>([
     ['is not there', 'none.json', '', 2, 'cannot be read'],
     ['is YAML', 'api.yaml', 'openapi: 3.1.0\ninfo: {}\n', 2, 'npx js-yaml'],
@@ -225,6 +237,20 @@ describe('an OpenAPI document that is imported', () => {
       paths({ 'x-payment-info': { pricingMode: 'dynamic' } }),
       1,
       'only a fixed price',
+    ],
+    [
+      'has two prices for one route',
+      'differs.json',
+      suffixed({}, { 'x-payment-info': { price: '$0.02' } }),
+      1,
+      'GET /items/{id} and GET /items/{id}.json differ in price, and a route tells whole segments apart only: both are GET /items/*',
+    ],
+    [
+      'has a path twice',
+      'twice.json',
+      { ...paths({}), paths: { '/a/{b}': { get: {} }, '/a/{c}': { get: {} } } },
+      1,
+      'GET /a/{b} and GET /a/{c} are the same',
     ],
     ['has a price without amount', 'no-amount.json', paths({ 'x-payment-info': {} }), 1, 'names no amount'],
     ['names no server', 'no-server.json', paths({}), 2, '--upstream is needed'],

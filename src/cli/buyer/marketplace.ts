@@ -17,17 +17,21 @@ import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
+const NOTHING_FITS = 'nothing is listed that fits; "tollhouse marketplace list" shows all';
+const NOTHING_LISTED = 'nothing is listed; projects of your own are shown by "tollhouse projects list"';
+
 type Item = z.output<typeof marketItemResponse>;
 
 /** `tollhouse marketplace`: what can be bought. */
 export const marketplaceCommand: Command = {
   name: 'marketplace',
   summary: 'the APIs that can be called here, and what they cost',
-  help: `tollhouse marketplace [<words>] [--tag <tag>] [--token <token>] [--min-price <amount>]
+  help: `tollhouse marketplace [list] [<words>] [--tag <tag>] [--token <token>] [--min-price <amount>]
                       [--max-price <amount>] [--sort calls|price|new]
 tollhouse marketplace show <slug>
 
-APIs that are listed, with their prices; "show" tells more of one, and how it is called. Needs no sign-in.
+APIs that are listed, with their prices, all of them or those with the words; "show" tells more of one, and how it is called.
+Needs no sign-in.
 
   --tag <tag>          with this tag
   --token <token>      paid in this token, a symbol or a mint
@@ -59,18 +63,23 @@ Examples:
       return 0;
     }
     const { tag, token, sort, 'min-price': min_price, 'max-price': max_price } = values;
-    const q = positionals.length === 0 ? undefined : positionals.join(' ');
+    const words = first === 'list' ? positionals.slice(1) : positionals;
+    const q = words.length === 0 ? undefined : words.join(' ');
     const query = queryOf({ q, tag, token, min_price, max_price, sort, limit: readLimit(values.limit) });
     const answered = await readJson(await send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` }));
     if (values.json) printJson(answered);
-    else printListed(answered);
+    else
+      printListed(
+        answered,
+        [q, tag, token, min_price, max_price].some((it) => it !== undefined),
+      );
     return 0;
   },
 };
 
-function printListed(answered: unknown): void {
+function printListed(answered: unknown, isNarrowed: boolean): void {
   const { data } = understood(marketResponse, answered);
-  if (data.length === 0) return console.log('nothing is listed that fits');
+  if (data.length === 0) return console.log(isNarrowed ? NOTHING_FITS : NOTHING_LISTED);
   const rows = data.map((it) => [it.slug, it.name, costOf(it), String(it.calls), it.tags.join(',')]);
   printTable(['slug', 'name', 'price', 'calls', 'tags'], rows);
 }

@@ -6,8 +6,10 @@ import { type OperationPrice, operationPrice } from './payment-info.js';
 /** An operation of a document, as a route of a project. */
 export interface ImportedRoute {
   readonly method: string;
-  /** With `*` for each parameter. */
+  /** With `*` for each segment that has a parameter. */
   readonly path: string;
+  /** The path as the document has it. */
+  readonly template: string;
   /** What it costs; `default` is the price of the project. */
   readonly price: OperationPrice;
 }
@@ -53,11 +55,10 @@ export function readOpenApi(document: unknown): ReadDocument {
   const { info, servers, paths, security } = read.data;
   const found = Object.entries(paths).flatMap(([path, item]) => operationsOf(path, item, security));
   const faults = found.flatMap((it) => ('fault' in it ? [it.fault] : []));
-  const routes = found.flatMap((it) => ('fault' in it ? [] : [it])).sort(byParameters);
-  const twice = routes.filter((it, at) => routes.findIndex((other) => sameCalls(it, other)) < at);
-  const again = ({ method, path }: ImportedRoute) =>
-    `${method} ${path} stands there twice, but for names of parameters`;
-  faults.push(...twice.map(again));
+  const all = found.flatMap((it) => ('fault' in it ? [] : [it])).sort(byParameters);
+  const firstOf = (it: ImportedRoute): ImportedRoute => all.find((other) => sameCalls(it, other)) ?? it;
+  const routes = all.filter((it) => firstOf(it) === it);
+  faults.push(...all.flatMap((it) => againFault(firstOf(it), it) ?? []));
   if (routes.length === 0 && faults.length === 0) faults.push('paths has no operation');
   if (faults.length > 0) return { ok: false, faults };
   const server = servers?.map(({ url }) => url).find((url) => URL.canParse(url));
@@ -79,7 +80,7 @@ function operationsOf(path: string, item: unknown, security: unknown): readonly 
       Reflect.get(operation, 'security') ?? security,
     );
     if (price.kind === 'fault') return [{ fault: `${method} ${path}: ${price.detail}` }];
-    return [{ method, path: patternOf(path), price }];
+    return [{ method, path: patternOf(path), template: path, price }];
   });
 }
 
@@ -100,6 +101,20 @@ function byParameters(a: ImportedRoute, b: ImportedRoute): number {
       .join(''),
   );
   return (left ?? '').localeCompare(right ?? '');
+}
+
+/** Why two operations cannot both be imported that are one route; undefined where they can. */
+function againFault(first: ImportedRoute, it: ImportedRoute): string | undefined {
+  if (first === it) return undefined;
+  const [one, other] = [`${first.method} ${first.template}`, `${it.method} ${it.template}`];
+  if (nameless(first) === nameless(it)) return `${one} and ${other} are the same but for names of parameters`;
+  const [left, right] = [first, it].map(({ price }) => JSON.stringify(price));
+  if (left === right) return undefined;
+  return `${one} and ${other} differ in price, and a route tells whole segments apart only: both are ${it.method} ${it.path}; give them one price`;
+}
+
+function nameless({ template }: ImportedRoute): string {
+  return template.replace(/\{[^{}/]+\}/g, '{}');
 }
 
 function sameCalls(a: ImportedRoute, b: ImportedRoute): boolean {
