@@ -1,3 +1,4 @@
+/** @jest-environment-options {"src": "own"} */
 import {
   type SetupCode,
   type SetupFinding,
