@@ -6,7 +6,6 @@ import { writeTerms } from '../../src/protocol/wire/terms.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
 import { countOpenHandles } from '../helpers/processes/open-handles.js';
 import { ONE_CENT, offeredTerms, payTerms } from '../helpers/transactions/core-payments.js';
-import { until } from '../helpers/until.js';
 
 /** A way to have a facilitator on a fixture's chain. */
 export type OpenFacilitator = (
@@ -59,7 +58,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       await opened.facilitator.health();
       expect(handles.count()).toBeGreaterThan(0);
       await opened.close();
-      await until(() => handles.count() === 0);
+      await handles.allClosed();
       handles.stop();
     });
 

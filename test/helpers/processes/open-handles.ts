@@ -4,13 +4,16 @@ import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 export interface OpenHandles {
   /** Sockets, and timers of ten milliseconds or more, that the caller has opened since the count began and that are open still. */
   count(): number;
+  /** Resolves when none of them is open any more. */
+  allClosed(): Promise<void>;
   /** Ends the count. */
   stop(): void;
 }
 
 const SOCKETS: ReadonlySet<string> = new Set(['TCPWRAP', 'TLSWRAP']);
-/** Shorter timers are those of a test that waits. */
+/** Shorter timers are those of `allClosed`, which must not count its own. */
 const SHORTEST_TIMER_MS = 10;
+const LOOK_EVERY_MS = 2;
 
 /** Whose count it is: other files of the worker may have left something running. */
 const counts = new AsyncLocalStorage<symbol>();
@@ -28,5 +31,11 @@ export function countOpenHandles(): OpenHandles {
     },
     destroy: (id) => void open.delete(id),
   }).enable();
-  return { count: () => open.size, stop: () => void hook.disable() };
+  return {
+    count: () => open.size,
+    async allClosed() {
+      while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    },
+    stop: () => void hook.disable(),
+  };
 }
