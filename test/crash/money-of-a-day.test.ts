@@ -169,8 +169,6 @@ async function liveOneDay(): Promise<void> {
     await until(() => left <= ACTIONS - (ACTIONS * kill) / (KILLS + 1));
     await pause(chance.between(0, 60));
     await process_.kill();
-    // Who held a payout is gone; its lease would say so two minutes later.
-    await query(`update tollhouse_payout set lease_ends = 0`);
     process_ = await startMoneyProcess(env);
   }
   await acting;

@@ -30,8 +30,8 @@ const FORGOTTEN_MS = 600_000;
 
 /**
  * Brings a refund as far as it goes, each step written down before the next begins: its credit is taken, its transaction signed,
- * recorded, sent, and what became of it. One that was recorded before is never signed again: the chain is asked, and the same bytes are
- * sent. What is not known yet is given back, and found again by whoever takes it next.
+ * recorded, sent, and what became of it. One that was recorded before is not signed again unless what was signed can provably never land:
+ * the chain is asked, and the same bytes are sent. What is not known yet is given back, and found again by whoever takes it next.
  * @param lease - under which it was taken
  * @param looked - what the chain has of it, where that was asked just now
  */
@@ -125,7 +125,9 @@ async function conclude(
     case 'failed':
       return void (await book.recordFailed(id, lease, 'failed_on_chain'));
     case 'expired':
-      return void (await book.recordFailed(id, lease, 'expired'));
+      // Its payer is still to be paid, and no two of its transactions can land.
+      if (await book.recordExpired(id, lease)) await book.release(id, lease, now());
+      return;
     case 'unknown': {
       const [restMs, reason] = outcome.isForgotten
         ? ([FORGOTTEN_MS, 'outcome_unknown'] as const)

@@ -95,6 +95,15 @@ export const PAYOUTS = {
     text: `update tollhouse_payout set lease = $2, lease_ends = $3
       where id = $1 and ${OPEN} and (lease is null or lease_ends <= $4) returning ${PAYOUT}`,
   },
+  held: {
+    name: 'tollhouse_payout_held',
+    text: `select id, lease, lease_ends from tollhouse_payout
+      where ${OPEN} and lease is not null and lease_ends > $1 order by created_at, id limit 100`,
+  },
+  end: {
+    name: 'tollhouse_payout_end_lease',
+    text: `update tollhouse_payout set lease = null, lease_ends = 0 where ${HELD} and ${OPEN} returning id`,
+  },
   unfinished: {
     name: 'tollhouse_payout_unfinished',
     text: `select ${PAYOUT} from tollhouse_payout where ${OPEN} and state <> 'planned' order by created_at, id limit $1`,

@@ -171,7 +171,8 @@ export interface PayoutStore {
    */
   plan(account: OwedAccount, recipients: readonly string[]): Promise<PayoutRecord | undefined>;
   /**
-   * Takes payouts that are not over and that nobody holds, oldest first, whichever wallet they are of.
+   * Takes payouts that are not over and that nobody holds, oldest first, whichever wallet they are of; whose process is gone is held by
+   * nobody.
    * @param lease - random; names the holder in all later calls
    * @param leaseMs - how long they are the caller's, in milliseconds
    */

@@ -79,6 +79,15 @@ export const REFUNDS = {
         and ${OPEN} and lease_ends <= $4
       returning ${REFUND}`,
   },
+  held: {
+    name: 'tollhouse_held_refunds',
+    text: `select id, lease, lease_ends from tollhouse_refund
+      where network = $1 and ${OPEN} and lease is not null and lease_ends > $2 order by created_at, id limit 100`,
+  },
+  end: {
+    name: 'tollhouse_end_refund_lease',
+    text: `update tollhouse_refund set lease = null, lease_ends = 0 where ${HELD} and ${OPEN} returning id`,
+  },
   recordTaken: {
     name: 'tollhouse_refund_taken',
     text: `update tollhouse_refund set state = 'taken', updated_at = $3 where ${HELD} and state = 'planned' returning id`,
@@ -88,6 +97,13 @@ export const REFUNDS = {
     text: `update tollhouse_refund set state = 'broadcast', signature = $3, signed = $4, blockhash = $5,
         last_valid_block_height = $6, updated_at = $7, signed_slot = $8
       where ${HELD} and state = 'taken' returning id`,
+  },
+  /** It never lands, and is to be signed anew. */
+  recordExpired: {
+    name: 'tollhouse_refund_expired',
+    text: `update tollhouse_refund set state = 'taken', signature = null, signed = null, blockhash = null,
+        last_valid_block_height = null, signed_slot = null, updated_at = $3, reason = null
+      where ${HELD} and state = 'broadcast' returning id`,
   },
   recordPaid: {
     name: 'tollhouse_refund_paid',

@@ -111,12 +111,14 @@ export interface RefundStore {
   noteSearched(network: NetworkId, wallet: string, restoredAt: number): Promise<void>;
   /** What refunds since a time have paid, or may still pay, in a token, atomic units. */
   sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
-  /** Takes refunds that are under way and that nobody holds, the oldest first. */
+  /** Takes refunds that are under way and that nobody holds, the oldest first; whose process is gone is held by nobody. */
   take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly RefundRecord[]>;
   /** Its credit is taken. */
   recordTaken(id: string, lease: string): Promise<boolean>;
   /** Notes the transaction, before it is sent. Only a refund that has none gets one. */
   recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean>;
+  /** Its transaction never lands: it has none any more, and its credit stays taken. */
+  recordExpired(id: string, lease: string): Promise<boolean>;
   /** It has landed; with the event `payment.refunded`. */
   recordPaid(id: string, lease: string, slot: number): Promise<boolean>;
   /** It never lands: what it has taken is given back to the pass. */

@@ -3,6 +3,7 @@ import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, type EventType, newEvent } from '../events/events.js';
 import { amountToSql, legsFromSql, legsToSql } from '../ledger/payment-rows.js';
+import { type ProcessLeases, processLeases } from '../sql/presence/lost-leases.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 import { bookLanded, matchLanded } from './landed-payouts.js';
@@ -38,10 +39,12 @@ export function createSqlPayoutStore(database: SqlDatabase, now: () => number = 
 class SqlPayoutStore implements PayoutStore {
   readonly #database: SqlDatabase;
   readonly #now: () => number;
+  readonly #leases: ProcessLeases;
 
   constructor(database: SqlDatabase, now: () => number) {
     this.#database = database;
     this.#now = now;
+    this.#leases = processLeases(database, PAYOUTS, now);
   }
 
   async accrue(limit: number): Promise<number> {
@@ -100,15 +103,18 @@ class SqlPayoutStore implements PayoutStore {
   }
 
   async take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly PayoutRecord[]> {
+    await this.#leases.endLost(leaseMs);
     const time = this.#now();
-    const rows = await this.#database.query(PAYOUTS.take, network, lease, time + leaseMs, time, limit);
+    const held = this.#leases.named(lease);
+    const rows = await this.#database.query(PAYOUTS.take, network, held, time + leaseMs, time, limit);
     const taken = rows.map((row) => (row.state === 'planned' ? this.#create(String(row.id)) : toPayout(row)));
     return (await Promise.all(taken)).filter((it) => it !== undefined);
   }
 
   async takeOne(id: string, lease: string, leaseMs: number): Promise<PayoutRecord | undefined> {
+    await this.#leases.endLost(leaseMs);
     const time = this.#now();
-    const [row] = await this.#database.query(PAYOUTS.takeOne, id, lease, time + leaseMs, time);
+    const [row] = await this.#database.query(PAYOUTS.takeOne, id, this.#leases.named(lease), time + leaseMs, time);
     if (row === undefined) return undefined;
     return row.state === 'planned' ? this.#create(id) : toPayout(row);
   }
@@ -159,16 +165,17 @@ class SqlPayoutStore implements PayoutStore {
     const { signature, transaction, blockhash, lastValidBlockHeight, signedSlot = null } = signed;
     const bytes = Buffer.from(transaction).toString('base64');
     const values = [signature, bytes, blockhash, lastValidBlockHeight, this.#now(), signedSlot] as const;
-    return (await this.#database.query(PAYOUTS.recordSigned, id, lease, ...values)).length > 0;
+    return (await this.#database.query(PAYOUTS.recordSigned, id, this.#leases.named(lease), ...values)).length > 0;
   }
 
   recordPaid(id: string, lease: string, slot: number): Promise<boolean> {
-    return this.#end('payout.paid', id, [PAYOUTS.recordPaid, id, lease, slot, this.#now()], { state: 'paid', slot });
+    const guard: Step = [PAYOUTS.recordPaid, id, this.#leases.named(lease), slot, this.#now()];
+    return this.#end('payout.paid', id, guard, { state: 'paid', slot });
   }
 
   recordFailed(id: string, lease: string, failure: PayoutFailure): Promise<boolean> {
     const { reason, recipient = '', heldUntil, signature = '' } = failure;
-    const guard: Step = [PAYOUTS.recordFailed, id, lease, reason, this.#now(), signature];
+    const guard: Step = [PAYOUTS.recordFailed, id, this.#leases.named(lease), reason, this.#now(), signature];
     return this.#end('payout.failed', id, guard, { state: 'failed', reason }, [
       [PAYOUTS.holdFreed, id, reason, heldUntil, recipient],
       [PAYOUTS.freeOwed, id],
@@ -190,7 +197,8 @@ class SqlPayoutStore implements PayoutStore {
   }
 
   async release(id: string, lease: string, until: number, reason?: HeldReason): Promise<boolean> {
-    return (await this.#database.query(PAYOUTS.release, id, lease, until, reason ?? null)).length > 0;
+    const held = this.#leases.named(lease);
+    return (await this.#database.query(PAYOUTS.release, id, held, until, reason ?? null)).length > 0;
   }
 
   async ownerOf(projectId: string): Promise<string | undefined> {

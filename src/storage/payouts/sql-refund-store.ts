@@ -4,6 +4,7 @@ import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, newEvent } from '../events/events.js';
 import { PASSES } from '../passes/pass-statements.js';
 import { NOTE_MOMENT } from '../sql/backup/moments.js';
+import { processLeases } from '../sql/presence/lost-leases.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { toRefund } from './refund-rows.js';
@@ -18,6 +19,7 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
   const all = async (...step: Parameters<SqlDatabase['query']>) => (await database.query(...step)).map(toRefund);
   const isDone = async (...step: Parameters<SqlDatabase['query']>) => (await database.query(...step)).length > 0;
   const find = async (id: string) => (await all(REFUNDS.find, id))[0];
+  const { named: held, endLost } = processLeases(database, REFUNDS, now);
   return {
     find,
     ofPayment: (paymentId) => all(REFUNDS.ofPayment, paymentId),
@@ -43,31 +45,35 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
       const [amount, taken] = [summand(refund.amount), summand(refund.taken)];
       const named = [id, paymentId, passId, network, wallet, recipient, owner, projectId, mint] as const;
       const time = now();
-      const values = [...named, amount, taken, time, lease, time + leaseMs, since, summand(most)] as const;
+      const values = [...named, amount, taken, time, held(lease), time + leaseMs, since, summand(most)] as const;
       return (await database.batchIf([REFUNDS.plan, ...values], [], [[REFUNDS.turn]])).length > 0;
     },
-    take: (network, lease, leaseMs, limit) => all(REFUNDS.take, network, lease, now() + leaseMs, now(), limit),
-    recordTaken: (id, lease) => isDone(REFUNDS.recordTaken, id, lease, now()),
+    async take(network, lease, leaseMs, limit) {
+      await endLost(leaseMs, network);
+      return all(REFUNDS.take, network, held(lease), now() + leaseMs, now(), limit);
+    },
+    recordTaken: (id, lease) => isDone(REFUNDS.recordTaken, id, held(lease), now()),
     recordSigned(id, lease, { signature, transaction, blockhash, lastValidBlockHeight, signedSlot = null }) {
       const bytes = Buffer.from(transaction).toString('base64');
       const values = [signature, bytes, blockhash, lastValidBlockHeight, now(), signedSlot] as const;
-      return isDone(REFUNDS.recordSigned, id, lease, ...values);
+      return isDone(REFUNDS.recordSigned, id, held(lease), ...values);
     },
+    recordExpired: (id, lease) => isDone(REFUNDS.recordExpired, id, held(lease), now()),
     async recordPaid(id, lease, slot) {
       const refund = await find(id);
       if (refund === undefined) return false;
       const told = eventSteps([refundEvent({ ...refund, slot }, now())]);
-      return (await database.batchIf([REFUNDS.recordPaid, id, lease, slot, now()], told)).length > 0;
+      return (await database.batchIf([REFUNDS.recordPaid, id, held(lease), slot, now()], told)).length > 0;
     },
     async recordFailed(id, lease, reason) {
       const refund = await find(id);
       if (refund === undefined) return false;
       const of = [refund.passId, id] as const;
       const steps = [[PASSES.giveBack, ...of] as const, [PASSES.endDebit, ...of] as const];
-      const guard = [REFUNDS.recordFailed, id, lease, reason, now()] as const;
+      const guard = [REFUNDS.recordFailed, id, held(lease), reason, now()] as const;
       return (await database.batchIf(guard, steps, [[PASSES.lock, refund.passId]])).length > 0;
     },
-    release: (id, lease, until, reason) => isDone(REFUNDS.release, id, lease, until, reason ?? null),
+    release: (id, lease, until, reason) => isDone(REFUNDS.release, id, held(lease), until, reason ?? null),
   };
 }
 
