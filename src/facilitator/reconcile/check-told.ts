@@ -26,7 +26,7 @@ export async function checkTold({ told, network, from }: ToldCheckParts, finding
   strays('payout', await told.strayPayouts(network, from), findings);
   untold('refund', 'payment.refunded', await told.refunds(network, from), findings);
   strays('refund', await told.strayRefunds(network, from), findings);
-  untold('call', 'call.succeeded', await told.calls(from), findings);
+  untold('charged call', 'call.succeeded or call.failed', await told.calls(from), findings);
   strays('paid call', await told.strayCalls(from), findings);
 }
 

@@ -51,9 +51,9 @@ export interface ToldReader {
   refunds(network: NetworkId, from: number): Promise<readonly Untold[]>;
   /** Events `payment.refunded` of refunds that are not paid. */
   strayRefunds(network: NetworkId, from: number): Promise<readonly StrayEvent[]>;
-  /** Calls that used up a payment, with how often `call.succeeded` tells it: not once. */
+  /** Calls that were charged, failed ones among them, with how often the event of their outcome tells that: not once. */
   calls(from: number): Promise<readonly Untold[]>;
-  /** Events `call.succeeded` with a price, of calls that are not in the books with it. */
+  /** Events of calls with a price, of those that are not in the books with it. */
   strayCalls(from: number): Promise<readonly StrayEvent[]>;
 }
 
@@ -82,6 +82,9 @@ export function createToldReader(database: SqlDatabase): ToldReader {
 /** Money that came too late for its request is booked under this, and told as `payment.expired`. */
 const IS_LATE = `substr(p.binding, 1, 5) = 'late '`;
 const TOLD_TYPE = `case when ${IS_LATE} then 'payment.expired' else 'payment.settled' end`;
+
+/** A failed call is charged where it has bought a pass, or where its project charges for what it has answered. */
+const IS_OF_CALL = `e.type in ('call.succeeded', 'call.failed')`;
 
 /** What is compared: a name, the expression of the books, the key in the event. */
 const COMPARED = [
@@ -147,10 +150,10 @@ function statementsOf(dialect: Dialect) {
     calls: {
       name: 'tollhouse_told_calls',
       text: `select c.id, coalesce(told.times, 0) as times from tollhouse_call c left join (
-          select ${data('call_id')} as subject, ${data('amount_atomic')} as amount, count(*) as times
-          from tollhouse_event e where e.type = 'call.succeeded' and e.at >= $2 and ${data('told_to')} is null
-          group by ${data('call_id')}, ${data('amount_atomic')}) told
-          on told.subject = c.id and (told.amount = cast(c.amount as text) or c.amount < 0)
+          select ${data('call_id')} as subject, e.type, ${data('amount_atomic')} as amount, count(*) as times
+          from tollhouse_event e where ${IS_OF_CALL} and e.at >= $2 and ${data('told_to')} is null
+          group by ${data('call_id')}, e.type, ${data('amount_atomic')}) told
+          on told.subject = c.id and told.type = 'call.' || c.outcome and (told.amount = cast(c.amount as text) or c.amount < 0)
         where c.mint is not null and c.at >= $1 and coalesce(told.times, 0) <> 1
         order by c.seq limit ${MOST}`,
     },
@@ -158,7 +161,7 @@ function statementsOf(dialect: Dialect) {
       name: 'tollhouse_told_stray_calls',
       text: `select e.id, e.type, ${data('call_id')} as subject, c.outcome as state
         from tollhouse_event e left join tollhouse_call c on c.id = ${data('call_id')} and c.mint is not null
-        where e.type = 'call.succeeded' and e.at >= $1 and ${data('amount_atomic')} is not null and c.id is null
+        where ${IS_OF_CALL} and e.at >= $1 and ${data('amount_atomic')} is not null and c.id is null
         order by e.seq limit ${MOST}`,
     },
   } as const satisfies Record<string, Statement>;

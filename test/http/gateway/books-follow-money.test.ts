@@ -49,7 +49,7 @@ interface Sums {
 
 describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
-  const opened = useGatewayFixture([name, openDatabase]);
+  const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   beforeAll(() => {
     fixture = opened();
   });
@@ -162,10 +162,34 @@ describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatab
       await until(async () => holds(await sumsOf(caller, project, before)));
     });
     await fc.assert(story, { numRuns: 12 });
+    await expectTrueBooks();
+  });
+
+  test.each([
+    ['has bought a pass', { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 3 } }] }],
+    ['is charged for what it has answered', { amount: '0.012347', token: 'USDC', charge_on: ['5xx'] }],
+  ])('a failed call that %s is told with its amount, and the books are true', async (_why, pricing) => {
+    const caller = await fixture.newCaller();
+    const project = await fixture.newProject({ pricing: { ...pricing, network: 'solana-devnet' } });
+    fixture.upstream.respond((res) => void res.writeHead(500).end('sorry'));
+    const pay = await payerOf(caller);
+    const answer = await pay(`${fixture.client.url}/v1/${project.slug}`, { headers: caller.key.headers });
+    expect([answer.status, await answer.text()]).toEqual([500, 'sorry']);
+    const { body } = await fixture.client.ask('GET', '/api/v1/events', undefined, fixture.asOwner);
+    const events = body['data'] as readonly {
+      readonly type: string;
+      readonly data: Readonly<Record<string, unknown>>;
+    }[];
+    const told = events.filter(({ data }) => data['slug'] === project.slug);
+    expect(told.filter(({ type }) => type === 'call.failed')).toMatchObject([{ data: { token: 'USDC' } }]);
+    await expectTrueBooks();
+  });
+
+  async function expectTrueBooks(): Promise<void> {
     const { sandbox, facilitator, splitWallet } = fixture;
     const { signers } = await facilitator.supported();
     const wallets = { feePayers: signers, splitWallets: [splitWallet.publicKey.toBase58()] };
     const found = await reconciled({ sandbox, ...wallets }, fixture.storage);
     expect(found).toMatchObject({ open: 0, differences: 0, found: [] });
-  });
+  }
 });
