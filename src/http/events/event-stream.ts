@@ -17,7 +17,7 @@ export interface StreamSelection {
 export interface StreamParts {
   readonly log: EventLog;
   readonly tail: EventTail;
-  /** Whether the caller would still be let in. Asked with every heartbeat. */
+  /** Whether the caller would still be let in. Asked with every heartbeat, and before events leave. */
   readonly isStillLetIn: () => Promise<boolean>;
   readonly times: StreamTimes;
 }
@@ -39,6 +39,8 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 const PAGE = 100;
+/** For so long who was let in counts as let in, however many events there are. */
+const LET_IN_MS = 1_000;
 const RETRY = 'retry: 2000\n';
 
 /**
@@ -79,8 +81,17 @@ async function pump(
 ): Promise<void> {
   let position = after;
   let checkAt = Date.now() + times.heartbeatMs;
+  let letInAt = Number.NEGATIVE_INFINITY;
+  const isLetIn = async (): Promise<boolean> => {
+    const at = Date.now();
+    if (at - letInAt < LET_IN_MS) return true;
+    if (!(await isStillLetIn())) return false;
+    letInAt = at;
+    return true;
+  };
   while (!ended.aborted) {
     const page = await log.readAfter(owner, position, PAGE);
+    if (page.length > 0 && !(await isLetIn())) return;
     for (const event of page) {
       position = event.position;
       if (passes(event) && !ended.aborted) await send(res, frameOf(event), times, ended);

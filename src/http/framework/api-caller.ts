@@ -99,7 +99,7 @@ export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise
   const { identity, keys, baseUrl, refuseWallet } = parts;
   const [key, secret] = [req.get('x-service-key'), req.get('x-service-secret')];
   if (keys !== undefined && key !== undefined && secret !== undefined) {
-    const check = await keys.authenticate({ key, secret, address: req.ip ?? '' });
+    const check = await keys.authenticate({ key, secret, address: req.ip ?? '', step: 'stream' });
     return check.ok || check.code === 'rate_limited';
   }
   const proof = await proofAgain(req, { identity, baseUrl });

@@ -48,6 +48,7 @@ const COUNTED: Readonly<Record<CallStep, string>> = {
   payment: 'new payments',
   transaction: 'transactions',
   settlement: 'settlements',
+  stream: 'looks of streams',
 };
 /** How old what is known of a key is at most; a revocation must be known everywhere after 30 s. */
 const STALE_MS = 15_000;

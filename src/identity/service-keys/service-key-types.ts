@@ -20,7 +20,7 @@ export interface KeyRate {
  * What a request is to a call of a project: the call itself, or what leads to it. Each of them is counted by itself, so that a
  * key has as many whole calls a second as its limit says, however they are paid.
  */
-export type CallStep = 'call' | 'price' | 'payment' | 'transaction' | 'settlement';
+export type CallStep = 'call' | 'price' | 'payment' | 'transaction' | 'settlement' | 'stream';
 
 /** What a request shows to be let in with a key. */
 export interface KeyAttempt {

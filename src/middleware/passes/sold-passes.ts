@@ -31,7 +31,7 @@ import {
   type UsedPass,
 } from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
-import { takeUse } from './take-use.js';
+import { takeUse, unlessSuspended } from './take-use.js';
 import { type PassHeaders, passHeaders } from './told-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -219,10 +219,11 @@ function meterOfPurchase(
   // What was offered when it was paid, though another offer stands here today.
   const cost = { mint: terms.asset, amount: bought - left, stream };
   const whose = `the pass of the payment ${paymentId}`;
+  const adjusting = unlessSuspended(parts, cost.amount);
   return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
     const pass = await parts.passes.findByPayment(paymentId);
     if (pass === undefined) return { ok: false, fault: 'unknown' };
-    return parts.passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+    return adjusting(pass.wallet, { passId: pass.id, requestId: paymentId, amount });
   });
 }
 

@@ -6,7 +6,7 @@ import { debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
 import { costFor, refusal, troubled } from './pass-troubles.js';
-import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
+import type { Adjusted, CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
@@ -79,11 +79,29 @@ async function takeCredit(
   if (!used.admitted) return used;
   const { left, taken } = used;
   const requestId = taken?.requestId ?? '';
-  const { passId } = by.shown;
+  const { passId, wallet } = by.shown;
+  const adjusting = unlessSuspended(parts, cost.amount);
   const meter = meterFor(parts, req, { whose: `the pass ${passId}`, cost, left }, (amount) =>
-    parts.passes.adjust({ passId, requestId, amount }),
+    adjusting(wallet, { passId, requestId, amount }),
   );
   return { ...used, meter };
+}
+
+/**
+ * Takes no more for a request whose wallet an operator has suspended since: a response that is charged as it goes ends there. What is less
+ * is given back all the same.
+ * @param taken - what the request has taken already
+ */
+export function unlessSuspended({ passes, suspensions }: Pick<PassParts, 'passes' | 'suspensions'>, taken: bigint) {
+  let most = taken;
+  return async (wallet: string, adjustment: Parameters<PassParts['passes']['adjust']>[0]): Promise<Adjusted> => {
+    const { amount } = adjustment;
+    const suspension = amount > most ? await suspensions?.find('wallet', wallet) : undefined;
+    if (suspension !== undefined) return { ok: false, fault: 'revoked' };
+    const adjusted = await passes.adjust(adjustment);
+    if (adjusted.ok) most = amount;
+    return adjusted;
+  };
 }
 
 /** At another gate on the way of the same request. */

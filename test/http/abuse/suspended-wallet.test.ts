@@ -5,6 +5,7 @@ import type { Gateway } from '../../../src/gateway/gateway.js';
 import { AUTH_PATHS } from '../../../src/http/auth/schemas.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
+import { chargeCredit } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
@@ -31,6 +32,8 @@ let url: string;
 /** What the handler behind `/slow` waits for. */
 let inHandler: () => Promise<void>;
 let served = 0;
+/** How many the last stream has sent. */
+let pieces = 0;
 
 beforeAll(async () => {
   fixture = await openTollFixture({ maxBlockhashAgeBlocks: 10_000 });
@@ -57,6 +60,19 @@ beforeAll(async () => {
     });
     app.get('/uses', requirePayment({ ...sold, pass: { uses: 50 } }), serve);
     app.get('/credit', requirePayment({ ...sold, price: '$0.50', pass: { credit: true, cost: '$0.01' } }), serve);
+    const streamed = { credit: true, cost: '$0.01', stream: true } as const;
+    app.get(
+      '/stream',
+      requirePayment({ ...sold, price: '$0.50', settle: 'before', pass: streamed }),
+      async (req, res) => {
+        for (pieces = 0; pieces < 20; pieces += 1) {
+          if (pieces === 3) await inHandler();
+          if (!(await chargeCredit(req, 10_000n))) return;
+          res.write('piece');
+        }
+        res.end();
+      },
+    );
     app.get('/time', requirePayment({ ...sold, pass: { for: '30d' } }), serve);
     app.get('/free', requirePayment({ ...sold, holders: [{ mint: USDC, minBalance: 1, free: true }] }), serve);
     const allowance = { uses: 100, per: '30d' };
@@ -167,6 +183,17 @@ describe('a wallet that the operator has suspended', () => {
     // Only the two looks of this test were debited.
     if (path === '/uses') expect(Number(before) - Number(await left())).toBe(2);
   });
+
+  test.each(['by its payment', 'by its pass'])(
+    'has a stream that is charged as it goes ended there, %s',
+    async (how) => {
+      const it = await newPayer();
+      const shown = how === 'by its pass' ? { 'access-pass': await it.buy('/stream') } : (await it.sign('/stream')).v2;
+      inHandler = async () => void (await it.suspend());
+      await get('/stream', shown).catch(() => {});
+      expect(pieces).toBe(3);
+    },
+  );
 
   test('uses no credit for a price that a failed request has left it', async () => {
     const it = await newPayer();

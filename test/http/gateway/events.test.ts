@@ -236,6 +236,16 @@ describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
     await until(() => byToken.isOver());
   });
 
+  test('a stream whose key was revoked tells nothing of what happens after that, and ends with it', async () => {
+    const key = api.keyWith(['events:read']);
+    const url = await serve();
+    const [revoked, other] = [await open(`${url}/stream`, key), await open(`${url}/stream`)];
+    api.revoke(key);
+    await tell(anEvent());
+    await until(() => revoked.isOver() && other.events().length === 1);
+    expect(revoked.events()).toEqual([]);
+  });
+
   test('a stream ends when its time is over, and when the server stops', async () => {
     const short = await open(`${await serve({ lifetimeMs: 30 })}/stream`);
     await until(() => short.isOver());
