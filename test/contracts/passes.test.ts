@@ -84,6 +84,20 @@ test.each([
   await close();
 });
 
+test('a memory remembers what a request took for as long as many others spend beside it, and a spent one no more', async () => {
+  const passes = createMemoryPassStore({ maxDebits: 2 });
+  const { id } = await passes.open(newPass({ bought: 50n, left: 50n }));
+  await passes.debit({ passId: id, requestId: 'long', amount: 1n });
+  for (let at = 0; at < 20; at += 1) {
+    const requestId = `short ${at}`;
+    await passes.debit({ passId: id, requestId, amount: 1n });
+    passes.spent?.(id, requestId);
+    expect(await passes.giveBack(id, requestId)).toBe(false);
+  }
+  expect(await passes.giveBack(id, 'long')).toBe(true);
+  expect((await passes.find(id))?.left).toBe(30n);
+});
+
 test('a full memory opens no more passes until one is over', async () => {
   const { now, advance } = testClock();
   const passes = createMemoryPassStore({ now, maxPasses: 2 });

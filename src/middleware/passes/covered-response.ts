@@ -12,13 +12,16 @@ export interface CoveredResponse {
   isCharged: boolean;
   /** Resolves when what was taken has been given back, or is tried later; undefined while nothing is. */
   givenBack: Promise<void> | undefined;
+  /** Whether it is over, and what was taken for it stays taken: the pass need not know of it any more. */
+  isSpent: boolean;
 }
 
 const covered = createRequestNote<ServerResponse, CoveredResponse>();
 
 /** Notes that a pass covers a response. */
 export function noteCovered(res: ServerResponse, used: UsedPass, parts: PassParts): CoveredResponse {
-  const response: CoveredResponse = { used, parts, isCharged: false, givenBack: undefined, before: covered.of(res) };
+  const before = covered.of(res);
+  const response = { used, parts, isCharged: false, givenBack: undefined, isSpent: false, before };
   covered.put(res, response);
   return response;
 }

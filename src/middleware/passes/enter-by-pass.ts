@@ -52,8 +52,10 @@ function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, ne
   const response = noteCovered(res, used, parts);
   completeHeads(res);
   next();
+  if (taken === undefined) return;
   const isOver = res.writableEnded && response.isCharged && used.meter === undefined;
-  if (taken !== undefined && !isOver) void followEnd(res, response);
+  if (isOver) tellSpent(res, response);
+  else void followEnd(res, response);
 }
 
 async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }: UsedPass): Promise<void> {
@@ -65,8 +67,18 @@ async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }
 /** What is written at once, as most is, is whole; all else is watched until its end. */
 async function followEnd(res: Response, response: CoveredResponse): Promise<void> {
   const isSpent = res.writableEnded ? response.isCharged : await isServed(res, response);
-  if (isSpent) await response.used.meter?.end(true);
-  else await giveAllBack(response);
+  if (!isSpent) return giveAllBack(response);
+  const { meter } = response.used;
+  if (meter === undefined) tellSpent(res, response);
+  else await meter.end(true);
+}
+
+/** Of a request that several gates have let in each may still have it given back: it is not spent by one of them. */
+function tellSpent(res: Response, response: CoveredResponse): void {
+  const { before, used, parts } = response;
+  if (used.taken === undefined || before !== undefined || coveredBy(res) !== response) return;
+  response.isSpent = true;
+  parts.passes.spent?.(used.shown.passId, used.taken.requestId);
 }
 
 async function isServed(res: Response, response: CoveredResponse): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { randomHex } from '../../lib/ids.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { CreditCost } from '../terms/credit-costs.js';
-import { debitedAs, meterOn } from './covered-response.js';
+import { coveredBy, debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
 import { costFor, refusal, troubled } from './pass-troubles.js';
@@ -132,7 +132,9 @@ function debit(
   amount: bigint,
 ): MaybePromise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = shown;
-  const requestId = (res && debitedAs(res)) ?? newRequestId();
+  const before = res && coveredBy(res);
+  if (before?.isSpent && before.used.shown.passId === passId) return { ...before.used, shown, by };
+  const requestId = (before && debitedAs(res)) ?? newRequestId();
   return whenKnown(passes.debit({ passId, requestId, amount, serial }), (taken) =>
     taken.ok
       ? { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } }

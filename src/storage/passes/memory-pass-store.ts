@@ -22,7 +22,7 @@ import {
 export interface MemoryPassOptions {
   /** How many passes are kept at most; above that those that are over go, and none is opened while there are none. Default 100,000. */
   readonly maxPasses?: number;
-  /** How many requests are remembered at least that took something, to be given back; a tenth more at most. Default 100,000. */
+  /** How many requests are remembered at least that took something, until that is {@link PassStore.spent}; a tenth more at most. Default 100,000. */
   readonly maxDebits?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
@@ -163,6 +163,10 @@ class MemoryPassStore implements PassStore {
     this.#debits.delete(key);
     this.#setLeft(entry, entry.left + amount);
     return true;
+  }
+
+  spent(passId: string, requestId: string): void {
+    this.#debits.delete(`${passId} ${requestId}`);
   }
 
   async find(id: string): Promise<Pass | undefined> {

@@ -130,6 +130,11 @@ export interface PassStore {
   taken(passId: string, requestId: string): Promise<bigint | undefined>;
   /** Gives back what a request has taken; false where it has taken nothing, or was given it back. */
   giveBack(passId: string, requestId: string): Promise<boolean>;
+  /**
+   * What a request has taken stays taken, and nobody will ask for it again: a store that has little room forgets it. Default: it
+   * remembers what requests took for some time, whatever became of them.
+   */
+  spent?(passId: string, requestId: string): void;
   /** A pass by its id. */
   find(id: string): Promise<Pass | undefined>;
   /** The pass that a payment has made or renewed. */
