@@ -34,7 +34,7 @@ const MOUNTED = "app.get('/report', gate, handler)";
 const ACCEPTS =
   'it has "accepts", as @x402/express does; write its price and payTo beside each other: { price: "$0.01", payTo, description }';
 const AMBIGUOUS =
-  'This path can be read in several ways, which have different prices. Send it without dot segments, double slashes and encoded slashes.';
+  'This path can be read in several ways, which have different prices, or in too many. Send it without dot segments, double slashes and encoded slashes.';
 
 const routesSchema = z.record(z.string(), z.unknown(), ROUTES);
 const sharedOptions = requirePaymentOptions.partial();
@@ -48,7 +48,7 @@ const sharedOptions = requirePaymentOptions.partial();
  * anything, `/*` at the end for all below and for the path itself, `:id` and `[id]` for a segment. Paths are those that
  * the app or router sees on which it is mounted. Letter case and a slash at the end make no difference, and neither does how a path is written:
  * escapes, `//` and dot segments are read in every way in which a handler may read them. The first route that matches counts; a path that is one
- * route's in one reading and another's in another is answered 400.
+ * route's in one reading and another's in another is answered 400, and so is one of more than 8,192 characters with escapes, `//` or dots.
  * @param routes - first the particular ones, then the general ones
  * @param options - options of `requirePayment` for all routes; those of a route win
  * @throws TollhouseError `bad_option` now, not at the first request; it names the route
@@ -57,8 +57,9 @@ export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOp
   const entries = readEntries(routes, options);
   return asMiddleware(function tollhousePaywall(req, res, next) {
     if (!isExpress(WHERE, req, next)) return;
-    const [entry, other] = entriesFor(entries, req);
-    if (other !== undefined) return sendProblem(res, 'invalid_request', AMBIGUOUS);
+    const found = entriesFor(entries, req);
+    const [entry, other] = found ?? [];
+    if (found === undefined || other !== undefined) return sendProblem(res, 'invalid_request', AMBIGUOUS);
     return entry === undefined ? next() : entry.gate(req, res, next);
   });
 }
@@ -114,12 +115,13 @@ function methodsOf(req: Request): readonly string[] {
   return [String(req.headers['access-control-request-method']).toUpperCase(), req.method];
 }
 
-/** The routes that a request may be for, at most one for each way to read its path, and its method. */
-function entriesFor(entries: readonly PaywallEntry[], req: Request): readonly PaywallEntry[] {
-  const found = pathReadings(req.path, req.baseUrl).flatMap((reading) =>
+/** The routes that a request may be for, at most one for each way to read its path, and its method; undefined where there are too many ways. */
+function entriesFor(entries: readonly PaywallEntry[], req: Request): readonly PaywallEntry[] | undefined {
+  const readings = pathReadings(req.path, req.baseUrl);
+  const found = readings?.flatMap((reading) =>
     methodsOf(req).map((method) =>
       entries.find(({ pattern }) => takesMethod(pattern, method) && pattern.matchesPath(reading)),
     ),
   );
-  return [...new Set(found.filter((entry) => entry !== undefined))];
+  return found && [...new Set(found.filter((entry) => entry !== undefined))];
 }

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { pathReadings } from '../../../../src/middleware/paywall/path-readings.js';
+
+/** The least time of several tries. */
+function leastOf(deed: () => unknown): number {
+  return Math.min(
+    ...Array.from({ length: 7 }, () => {
+      const began = performance.now();
+      deed();
+      return performance.now() - began;
+    }),
+  );
+}
+
+test.each(['/', '//(a)', '/a', '/.', '%5c', '/%2f', '/%61', '%252525255c/'])(
+  'a path of eight times as many "%s" takes no more than eight times as long to be read, give or take',
+  (part) => {
+    const timeOf = (length: number) => {
+      const path = `//${part.repeat(Math.floor(length / part.length))}`;
+      return leastOf(() => pathReadings(path));
+    };
+    timeOf(8_000);
+    expect(timeOf(8_000) / timeOf(1_000)).toBeLessThan(32);
+  },
+);
+
+test('a path that is too long for more than one reading has none, and a plain one itself', () => {
+  expect(pathReadings('/'.repeat(8_193))).toBeUndefined();
+  expect(pathReadings(`/${'%2f'.repeat(4_000)}`)).toBeUndefined();
+  const plain = `/${'a/b'.repeat(4_000)}`;
+  expect(pathReadings(plain)).toEqual([plain]);
+});
+
+test('a path has a bounded number of readings, which hold what decoding, new URL() and dot segments make of it', () => {
+  const part = fc.constantFrom(
+    ...['/', 'a', 'B', '.', '..', '%2e', '%2f', '%5c', '\\', '%252f', '%c3%a9', '%ff', '%61', '@', ':'],
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+      const path = `/${parts.join('')}`;
+      const readings = pathReadings(path);
+      if (readings === undefined) return;
+      expect(readings.length).toBeLessThanOrEqual(64);
+      const { pathname } = new URL(`http://host${path}`);
+      const read = /^(?:[^%\\]|%2F|%5C)*$/.test(pathname) && !pathname.includes('//') ? [pathname] : [];
+      expect(readings).toEqual(expect.arrayContaining(read));
+    }),
+    { numRuns: 3_000 },
+  );
+});
