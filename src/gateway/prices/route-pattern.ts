@@ -52,6 +52,11 @@ export function matchesMethod(wanted: string | undefined, method: string): boole
 
 /** The segments of a path or a pattern; a slash at the end makes none. */
 export function segmentsOf(path: string): readonly string[] {
-  const inner = path.replace(/^\//, '').replace(/\/$/, '');
+  const inner = innerOf(path);
   return inner === '' ? [] : inner.split('/');
+}
+
+/** A path without the slashes at its ends. */
+export function innerOf(path: string): string {
+  return path.replace(/^\//, '').replace(/\/$/, '');
 }

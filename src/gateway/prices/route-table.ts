@@ -1,22 +1,23 @@
 import type { ProjectRoute } from '../../storage/projects/project-routes.js';
-import { ONE, REST, segmentsOf } from './route-pattern.js';
+import { innerOf, ONE, REST, segmentsOf } from './route-pattern.js';
 
 /** Whether capitals and small letters are the same, as they are to many servers. */
 export type Letters = 'exact' | 'any';
 
-/** The routes of a project, arranged so that a path is compared with those only that begin as it does. */
+/** The routes of a project, read once, so that a path is soon told from those that it is not. */
 export interface RouteTable {
   /** The routes of whose path a path is, whatever their methods, in the order of the project. */
   matching(path: string, letters: Letters): readonly ProjectRoute[];
 }
 
-/** What routes have in common up to a segment. */
-interface Branch {
-  readonly named: Map<string, Branch>;
-  any?: Branch;
-  /** Places of the routes that end here, and of those for which any rest may follow. */
-  readonly ending: number[];
-  readonly open: number[];
+/** A pattern as it is compared: a text, for lists of its segments would take many times its length, of each project that is known. */
+interface ReadPattern {
+  readonly route: ProjectRoute;
+  /** Its segments but for the rest, with slashes between them. */
+  readonly text: string;
+  readonly count: number;
+  /** Whether any rest may follow. */
+  readonly isOpen: boolean;
 }
 
 const known = new WeakMap<readonly ProjectRoute[], RouteTable>();
@@ -29,56 +30,46 @@ export function routeTable(routes: readonly ProjectRoute[]): RouteTable {
 }
 
 function newTable(routes: readonly ProjectRoute[]): RouteTable {
-  const trees = {
-    exact: treeOf(routes.map(({ path }) => path)),
-    any: treeOf(routes.map(({ path }) => path.toLowerCase())),
+  const patterns = {
+    exact: routes.map((route) => readPattern(route, route.path)),
+    any: routes.map((route) => readPattern(route, route.path.toLowerCase())),
   };
   return {
     matching(path, letters) {
-      const places = placesIn(trees[letters], segmentsOf(letters === 'any' ? path.toLowerCase() : path));
-      return places.sort((one, other) => one - other).flatMap((at) => routes[at] ?? []);
+      const segments = segmentsOf(letters === 'any' ? path.toLowerCase() : path);
+      return patterns[letters].filter((it) => isOf(it, segments)).map(({ route }) => route);
     },
   };
 }
 
-function treeOf(patterns: readonly string[]): Branch {
-  const root = newBranch();
-  for (const [place, pattern] of patterns.entries()) {
-    const segments = segmentsOf(pattern);
-    const isOpen = segments.at(-1) === REST;
-    const end = (isOpen ? segments.slice(0, -1) : segments).reduce(branchAt, root);
-    (isOpen ? end.open : end.ending).push(place);
+/** Without taking it apart: lists of projects are read anew at each look at the marketplace. */
+function readPattern(route: ProjectRoute, path: string): ReadPattern {
+  const inner = innerOf(path);
+  const isOpen = inner === REST || inner.endsWith(`/${REST}`);
+  const text = isOpen ? inner.slice(0, -REST.length - 1) : inner;
+  return { route, text, count: countIn(text), isOpen };
+}
+
+function countIn(text: string): number {
+  let count = text === '' ? 0 : 1;
+  for (let at = text.indexOf('/'); at !== -1; at = text.indexOf('/', at + 1)) count += 1;
+  return count;
+}
+
+function isOf({ text, count, isOpen }: ReadPattern, segments: readonly string[]): boolean {
+  if (isOpen ? segments.length < count : segments.length !== count) return false;
+  let from = 0;
+  for (let at = 0; at < count; at += 1) {
+    const given = segments[at] ?? '';
+    // None of a pattern is empty.
+    const taken = given !== '' && isSegmentAt(text, from, ONE) ? ONE : given;
+    if (!isSegmentAt(text, from, taken)) return false;
+    from += taken.length + 1;
   }
-  return root;
+  return true;
 }
 
-function branchAt(branch: Branch, segment: string): Branch {
-  if (segment === ONE) {
-    branch.any ??= newBranch();
-    return branch.any;
-  }
-  const next = branch.named.get(segment) ?? newBranch();
-  branch.named.set(segment, next);
-  return next;
-}
-
-function newBranch(): Branch {
-  return { named: new Map(), ending: [], open: [] };
-}
-
-/** Each branch is looked at once at most, for each has its own depth. */
-function placesIn(root: Branch, segments: readonly string[]): number[] {
-  const places = [...root.open];
-  let branches: readonly Branch[] = [root];
-  for (const segment of segments) {
-    branches = branches.flatMap((it) => following(it, segment));
-    if (branches.length === 0) break;
-    for (const { open } of branches) places.push(...open);
-  }
-  for (const { ending } of branches) places.push(...ending);
-  return places;
-}
-
-function following({ named, any }: Branch, segment: string): readonly Branch[] {
-  return [named.get(segment), segment === '' ? undefined : any].filter((it) => it !== undefined);
+function isSegmentAt(text: string, from: number, segment: string): boolean {
+  const end = from + segment.length;
+  return text.startsWith(segment, from) && (end === text.length || text[end] === '/');
 }
