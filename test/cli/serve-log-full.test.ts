@@ -15,8 +15,8 @@ const folder = testFolder();
 
 afterAll(stopFiles);
 
-/** A server whose log goes to an open file; resolves when it answers. */
-async function startServer(stdout: number, environment: Readonly<Record<string, string>> = {}) {
+/** A server whose log goes to an open file, or is told by `logged`; resolves when it answers. */
+async function startServer(stdout: number | 'pipe', environment: Readonly<Record<string, string>> = {}) {
   const port = await freePort();
   const child = runFile(
     'src/cli/main.ts',
@@ -24,7 +24,11 @@ async function startServer(stdout: number, environment: Readonly<Record<string, 
     { DATABASE_URL: 'memory:', LOG_LEVEL: 'info', RATE_LIMIT_SCALE: '100', ...environment },
     stdout,
   );
-  closeSync(stdout);
+  if (stdout !== 'pipe') closeSync(stdout);
+  let log = '';
+  child.stdout?.on('data', (chunk) => {
+    log += String(chunk);
+  });
   const ended = endOf(child);
   /** Sends a request that is logged; the status, 0 where there is no answer. */
   const ask = (path: string): Promise<number> =>
@@ -39,6 +43,11 @@ async function startServer(stdout: number, environment: Readonly<Record<string, 
   return {
     ask,
     pid,
+    logged: () =>
+      log
+        .split('\n')
+        .slice(0, -1)
+        .map((line): Record<string, unknown> => JSON.parse(line)),
     stop() {
       process.kill(pid, 'SIGTERM');
       return ended;
@@ -101,6 +110,28 @@ onLinux.each(['json', 'text'])(
     expect(await server.ask('/demo')).toBe(402);
     expect(await server.stop()).toMatchObject({ code: 0 });
     closeSync(reader);
+  },
+  PATIENCE_MS,
+);
+
+onLinux(
+  'a server whose books have no room on their disk says so once, what to do, and when they have it again',
+  async () => {
+    const server = await startServer('pipe', { DATABASE_URL: `sqlite:${folder.newPath('db')}` });
+    fillDisk(server.pid);
+    const ofStore = () => server.logged().filter(({ part }) => part === 'store');
+    await until(() => ofStore().length > 0);
+    expect(await server.ask('/readyz')).toBe(503);
+    makeRoom(server.pid);
+    await until(() => ofStore().length > 1);
+    expect(ofStore()).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        msg: expect.stringMatching(/takes no writes: .* make room on its disk/),
+      }),
+      expect.objectContaining({ level: 'info', msg: 'what had failed is well again' }),
+    ]);
+    await server.stop();
   },
   PATIENCE_MS,
 );

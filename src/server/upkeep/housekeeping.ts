@@ -5,6 +5,7 @@ import { repeat } from '../../lib/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ServerLogger } from '../logger.js';
 import { watchBalance } from './watch-balance.js';
+import { watchReadiness } from './watch-readiness.js';
 
 /** What the server looks after by itself. */
 export interface HousekeepingParts {
@@ -23,8 +24,9 @@ const HEALTH_EVERY_MS = 10_000;
 export function startHousekeeping({ networks, storage, logger }: HousekeepingParts): () => Promise<void> {
   // Whoever asks later is told since when something has been wrong.
   const readiness = readinessOf({ networks, counters: storage.counters });
+  const lookAtParts = watchReadiness(readiness, logger, Date.now);
   const lookAtAll = async (): Promise<void> => {
-    await Promise.all([readiness.look(), ...networks.all.map((it) => look(it, storage, logger))]);
+    await Promise.all([lookAtParts(), ...networks.all.map((it) => look(it, storage, logger))]);
   };
   const looking = repeat(HEALTH_EVERY_MS, () =>
     lookAtAll().catch((error: unknown) => {
