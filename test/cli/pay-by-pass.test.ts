@@ -43,6 +43,7 @@ describe('tollhouse pay, by what was bought before,', () => {
         else res.status(401).json({ code: 'invalid_sign_in' });
       });
       app.get('/strict', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
+      app.get('/subscribed', requirePayment({ ...sold, pass: { for: '30d', renew: true } }), handler);
       app.get('/single', requirePayment(sold), handler);
       const fails = (_req: Request, res: Response, next: NextFunction) =>
         failures-- > 0 ? void res.status(503).send('not now') : next();
@@ -207,6 +208,18 @@ describe('tollhouse pay, by what was bought before,', () => {
     shown = [];
     expect((await pay('/report/1', '--anew')).code).toBe(0);
     expect([asked(), held()]).toEqual([['bare', 'paid'], 1_000_000n]);
+  });
+
+  test('says that a pass has let it in where it pays anew for one that lasts long enough, and is not charged', async () => {
+    await pay('/subscribed');
+    expect((await pay('/subscribed', '--anew')).text).toMatch(/^settled /m);
+    const third = await pay('/subscribed', '--anew');
+    expect(third.text).toMatch(
+      /^uncharged +the wallet has a pass here until 20\d\d-\S+Z, which has let this request in\n/m,
+    );
+    expect([third.code, held()]).toEqual([0, 1_000_000n]);
+    const { paid, admitted_by } = JSON.parse((await pay('/subscribed', '--anew', '--json')).out);
+    expect([paid, admitted_by, held()]).toEqual([false, 'pass', 1_000_000n]);
   });
 
   test('signs in at no other site than it asks, and says so', async () => {

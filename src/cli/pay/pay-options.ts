@@ -49,7 +49,8 @@ token of a pass that is kept, else signing in, where the 402 offers it.
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
   -d, --data <text>  request body
-  --anew             pays, whatever was bought before; a pass that can be renewed goes on from its end
+  --anew             pays, whatever was bought before; a pass that can be renewed goes on from its end,
+                     and covers the request instead where more than one of its times is left of it
   --json             prints the outcome for programs, and no step
   --resume <file>    sends a payment again that was not answered; no other option but --json is needed
 

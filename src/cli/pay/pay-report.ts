@@ -25,12 +25,27 @@ export function printSettlement(response: UrlResponse, took: string, verdict: Pa
     const receipt = readReceipt(response.header);
     printStep('settled', `in ${took}, transaction ${String(receipt?.['transaction'])}`);
   } else {
-    const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
-    printStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
+    printUnsettled(response, verdict);
   }
   const credit = creditIn(response);
   if (credit !== undefined) printStep('credit', credit);
   printStep('answered', String(response.status));
+}
+
+function printUnsettled(response: UrlResponse, verdict: PaymentVerdict): void {
+  const ends = coveredUntil(response);
+  if (ends !== undefined) {
+    printStep('uncharged', `the wallet has a pass here until ${ends}, which has let this request in`);
+    printStep('', 'it is prolonged when less than one of its times is left; another wallet pays now');
+    return;
+  }
+  const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
+  printStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
+}
+
+/** When the pass ends that a payment would have prolonged too far, and that has let its request in instead; undefined where none has. */
+export function coveredUntil({ status, header }: UrlResponse): string | undefined {
+  return status < 400 && readReceipt(header) === undefined ? (header('access-pass-ends') ?? undefined) : undefined;
 }
 
 /** What a response proves of the payment. */

@@ -6,6 +6,7 @@ import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
 import type { KeptPayment } from './kept-payment.js';
 import {
+  coveredUntil,
   type PaymentVerdict,
   printAgain,
   printBody,
@@ -60,7 +61,8 @@ async function tellDecided(
   const noted = () => noteToken({ url: sent.request.url, wallet: sent.payer }, response, json);
   if (json) {
     noted();
-    const facts = { price: sent.price, payer: sent.payer, pay_to: sent.payTo };
+    const by = doubts === 0 && coveredUntil(response) !== undefined ? { admitted_by: 'pass' } : {};
+    const facts = { ...by, price: sent.price, payer: sent.payer, pay_to: sent.payTo };
     // An attempt before may have paid, also for what came at last without a receipt.
     const paid = verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
     printOutcome(response, paid, isOver ? facts : { ...facts, again: kept.command });
