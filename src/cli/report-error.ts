@@ -7,6 +7,9 @@ import { RefusedError } from './session/server-client.js';
 const NODE_ADVICE =
   'is the node running? "tollhouse serve" and "tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
 
+const PORT_ADVICE =
+  'something listens there, perhaps another server of yours: stop it, or choose another port by --port';
+
 /**
  * Tells on standard error what went wrong: mistakes and outages in a sentence, as JSON where that was asked for; only bugs show
  * where they are.
@@ -30,5 +33,7 @@ function knownError(error: unknown): { readonly code: string; readonly message: 
   if (error instanceof RpcError) return { code: 'chain_unavailable', message: `${message}; ${NODE_ADVICE}` };
   // Of the system: a file or a port that cannot be had.
   const isOfSystem = typeof Reflect.get(error, 'syscall') === 'string';
-  return isOfSystem ? { code: String(Reflect.get(error, 'code')), message } : undefined;
+  if (!isOfSystem) return undefined;
+  const code = String(Reflect.get(error, 'code'));
+  return { code, message: code === 'EADDRINUSE' ? `${message}; ${PORT_ADVICE}` : message };
 }

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { Keypair } from '@solana/web3.js';
-import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
+import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { until } from '../helpers/until.js';
 
@@ -70,6 +72,26 @@ test('a server that does not start says why in a line of its log', async () => {
   expect(code).toBe(1);
   const line = JSON.parse(linesOf(printed).at(-1) ?? '');
   expect(line).toMatchObject({ level: 'error', code: 'EADDRNOTAVAIL', msg: 'the server does not start' });
+});
+
+test('a server whose port is taken says how to choose another', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const { code, text } = await tollhouse('serve', '--port', String(port));
+  taken.close();
+  expect(code).toBe(1);
+  expect(text).toMatch(/tollhouse: listen EADDRINUSE.*choose another port by --port/);
+});
+
+test('a file that holds no key is named, and what it must hold', async () => {
+  const path = folder.newPath('json');
+  writeFileSync(path, '"junk"', { mode: 0o600 });
+  const { code, text } = await tollhouse('pay', 'http://127.0.0.1:9/demo', '--keypair', path);
+  expect([code, text]).toEqual([
+    2,
+    expect.stringContaining(`--keypair: the file "${path}" holds no key: it must hold`),
+  ]);
 });
 
 test('with LOG_FORMAT=text people read lines of words', async () => {

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { demoWallet } from '../../sandbox/tokens/demo-wallets.js';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
-import type { KeypairInput } from '../../solana/keypair.js';
+import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
 import { UsageError } from '../command.js';
 
 /** `parseArgs`, with its complaints as {@link UsageError}. */
@@ -37,7 +37,20 @@ export function readWallet(
   if (path === undefined) return undefined;
   const text = readSecretFile(path);
   if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read`);
+  if (!isKey(text)) throw new UsageError(`--keypair: ${shownFile(path)} ${NO_KEY}`);
   return text;
+}
+
+const NO_KEY =
+  'holds no key: it must hold what "tollhouse keygen" or solana-keygen writes, the secret key and not its address';
+
+function isKey(text: string): boolean {
+  try {
+    readKeypair(text, '--keypair');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What was given as the name of a file may be the key itself, which is shown to nobody. */
