@@ -25,7 +25,8 @@ export interface UpstreamWatchParts extends LookerParts {
   readonly onFault: (error: unknown) => void;
 }
 
-const AT_ONCE = 20;
+/** Looks under way in this process. Each has its own place and its own end: one that hangs holds up nobody else's. */
+const MAX_UNDER_WAY = 200;
 /** Several times as long as a look may take. */
 const TURN_MS = 60_000;
 
@@ -33,6 +34,8 @@ const TURN_MS = 60_000;
 export function createUpstreamWatch(parts: UpstreamWatchParts): UpstreamWatch {
   const { store, findProject, changed, onFault, now } = parts;
   const looker = createLooker(parts);
+  const underWay = new Set<Promise<void>>();
+  let isStopping = false;
 
   async function lookOnce(turn: HealthTurn): Promise<void> {
     const project = await findProject(turn.projectId);
@@ -46,20 +49,41 @@ export function createUpstreamWatch(parts: UpstreamWatchParts): UpstreamWatch {
     if ((await store.record(turn, found, events)) && events.length > 0) changed(project.slug);
   }
 
-  async function runDue(): Promise<number> {
+  /** Begins looks at what is due, as long as there is room; answers how many. */
+  async function begin(): Promise<number> {
+    const room = MAX_UNDER_WAY - underWay.size;
+    if (isStopping || room <= 0) return 0;
     const time = now();
-    const turns = await store.take(time, time + TURN_MS, AT_ONCE);
-    await Promise.all(turns.map((turn) => lookOnce(turn).catch(onFault)));
+    const turns = await store.take(time, time + TURN_MS, room);
+    for (const turn of turns) track(lookOnce(turn));
     return turns.length;
   }
 
-  const loop = createWorkLoop(runDue, onFault);
+  function track(look: Promise<void>): void {
+    const tracked = look.catch(onFault).finally(() => {
+      const wasFull = underWay.size >= MAX_UNDER_WAY;
+      underWay.delete(tracked);
+      if (wasFull) loop.nudge();
+    });
+    underWay.add(tracked);
+  }
+
+  const loop = createWorkLoop(begin, onFault);
 
   return {
     start: loop.start,
-    runDue,
+    async runDue() {
+      for (let made = 0; ; ) {
+        const begun = await begin();
+        await Promise.all(underWay);
+        if (begun === 0) return made;
+        made += begun;
+      }
+    },
     async stop() {
+      isStopping = true;
       await loop.stop();
+      await Promise.all(underWay);
       await looker.close();
     },
   };

@@ -6,6 +6,8 @@ import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const INTERVAL_MS = 20_000;
+/** More than were once looked at together. */
+const SLOW = 25;
 const SECRETS_KEY = 'a secret for upstreams that is long enough';
 const answers: Respond = (res) => void res.end('paid for');
 const fails = status(503);
@@ -62,6 +64,28 @@ describe.each(BOTH_DATABASES)('an upstream that is looked at, on %s', (name, ope
     const look = fixture.upstream.received.findLast(({ path }) => path.startsWith('/base/healthz'));
     expect(look).toMatchObject({ method: 'GET', path: '/base/healthz?key=k', headers: { authorization: 'the owner' } });
     expect(look?.headers['x-tollhouse-signature']).toMatch(/^v1,/);
+  });
+
+  test('is looked at while many of another owner hang', async () => {
+    let [hanging, ended] = [0, 0];
+    const hang = await startReceiver((res) => {
+      hanging += 1;
+      res.on('close', () => {
+        ended += 1;
+      });
+    });
+    const asOther = await fixture.client.signIn(fixture.partner);
+    const upstream = { url: hang.origin, health: { path: '/', interval: 3_600 } };
+    const slow: MadeProject[] = [];
+    for (let n = 0; n < SLOW; n += 1) {
+      slow.push(await fixture.client.project(asOther, { slug: `${project.slug}-slow-${n}`, upstream }));
+    }
+    const own = await newProject();
+    await until(async () => (await fixture.storage.gateway.projects.find(own.id))?.upstreamCheckedAt !== undefined);
+    expect(ended).toBe(0);
+    await until(() => hanging === SLOW);
+    for (const { id } of slow) await fixture.client.ask('DELETE', `/api/v1/projects/${id}`, undefined, asOther);
+    await hang.close();
   });
 
   test('is sold no more after three failures in a row, and again after two looks that find it well', async () => {
