@@ -1,6 +1,6 @@
 const { TestEnvironment } = require('jest-environment-node');
 
-/** One realm for all test files of a worker, so that they can share what is loaded in it (runtime.cjs). */
+/** One realm for all test files of a worker, so that they can share the packages that are loaded in it (runtime.cjs). */
 let shared;
 
 module.exports = class SharedEnvironment {
@@ -8,7 +8,6 @@ module.exports = class SharedEnvironment {
 
   constructor(config, context) {
     shared ??= new TestEnvironment(config, context);
-    this.sharesSource = config.projectConfig.testEnvironmentOptions.src !== 'own';
     for (const name of ['context', 'global', 'moduleMocker', 'fakeTimers', 'fakeTimersModern'])
       this[name] = shared[name];
     this.variables = { ...this.global.process.env };

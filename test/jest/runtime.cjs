@@ -1,15 +1,14 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
-const { join, sep } = require('node:path');
+const { sep } = require('node:path');
 const { compileFunction } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
 const PACKAGES = `${sep}node_modules${sep}`;
-const SOURCE = join(__dirname, '../../src', sep);
 
-/** Loads packages and src, once for all test files of a worker: to load and warm them up was a fifth of the CPU of all tests. */
-let shared;
+/** Loads packages, once for all test files of a worker: they were half of what a file loads. */
+let packages;
 
-/** What is not shared is loaded by each test file anew, and compiled once for all of them, by its name. */
+/** What is below src and test is loaded by each test file anew, and compiled once for all of them, by its name. */
 const compiled = new Map();
 
 /**
@@ -39,14 +38,12 @@ class RunningTest extends AsyncLocalStorage {
   }
 }
 
-/** Jest's, but for what is shared, and for how the rest is compiled. */
-module.exports = class SharingRuntime extends Runtime {
+/** Jest's, but for packages, and for how what is not of packages is compiled. */
+module.exports = class SharedPackagesRuntime extends Runtime {
   constructor(...parts) {
     super(...parts);
     if (!this._environment.sharesPackages) return;
-    shared ??= new Runtime(...parts);
-    // One for both: stacks of errors lead from tests through src.
-    this.transformCache.sourceMaps = shared.transformCache.sourceMaps;
+    packages ??= new Runtime(...parts);
     const { coreModule } = this.cjsLoader;
     const requireCore = coreModule.require.bind(coreModule);
     coreModule.require = (name) =>
@@ -61,14 +58,12 @@ module.exports = class SharingRuntime extends Runtime {
   }
 
   requireModule(from, name, options, isActual) {
-    const isShared = options === undefined && this._environment.sharesPackages && this.isShared(from, name);
-    return isShared ? shared.requireModule(from, name) : super.requireModule(from, name, options, isActual);
+    const isShared = options === undefined && this._environment.sharesPackages && this.isOfPackage(from, name);
+    return isShared ? packages.requireModule(from, name) : super.requireModule(from, name, options, isActual);
   }
 
-  isShared(from, name) {
-    if (name === undefined || this._resolution.isCoreModule(name)) return false;
-    const path = this._resolution.resolveCjs(from, name);
-    if (path.startsWith(SOURCE)) return this._environment.sharesSource;
-    return path.includes(PACKAGES) && !/^[./]/.test(name);
+  isOfPackage(from, name) {
+    if (name === undefined || /^[./]/.test(name) || this._resolution.isCoreModule(name)) return false;
+    return this._resolution.resolveCjs(from, name).includes(PACKAGES);
   }
 };

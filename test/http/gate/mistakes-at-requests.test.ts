@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

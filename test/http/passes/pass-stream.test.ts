@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { request } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { TollhouseError } from '../../../src/errors/errors.js';

@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { openTollFixture } from '../../helpers/fixtures/toll-fixture.js';
 

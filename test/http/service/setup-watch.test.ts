@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { Keypair } from '@solana/web3.js';
 import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../../src/facilitator/facilitator-options.js';

@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';

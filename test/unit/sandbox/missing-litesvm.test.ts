@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 
 jest.mock('litesvm/dist/internal.js', () => {

@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import {
   type SetupCode,
   type SetupFinding,

@@ -1,4 +1,3 @@
-/** @jest-environment-options {"src": "own"} */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
