@@ -1,4 +1,4 @@
-// npm run mutation -- [--left | --unreached] [--concurrency N] [name of a part]… [--file src/…/x.ts]…
+// npm run mutation -- [--left | --unreached] [--concurrency N] [name of a part]… [--file src/…/x.ts]… [--suite x]…
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     unreached: { type: 'boolean' },
     concurrency: { type: 'string', default: '2' },
     file: { type: 'string', multiple: true, default: [] },
+    suite: { type: 'string', multiple: true, default: [] },
   },
 });
 const chosen = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
@@ -36,13 +37,14 @@ execFileSync(process.execPath, ['src/pages/client/build.mjs'], { stdio: 'inherit
 mkdirSync(FOLDER, { recursive: true });
 for (const part of chosen) {
   const before = resultsOf(part.name);
-  const others = before.filter((it) => !isMeant(it));
   let results: readonly Result[] | undefined = values.left || values.unreached ? before.filter(isMeant) : undefined;
-  for (const [at, suite] of (part.suites ?? [part.name]).entries()) {
+  for (const [at, suite] of suitesOf(part).entries()) {
     results = await tryAll(part, suite, {
       isAgain: !values.unreached && (at === 0 || part.later === 'left') ? isLeft : isUnreached,
       before: results,
     });
+    // Read only now: another run may have tried other files meanwhile.
+    const others = resultsOf(part.name).filter((it) => !isMeant(it));
     writeFileSync(fileOf(part.name), `${JSON.stringify([...others, ...results], null, 1)}\n`);
   }
 }
@@ -63,6 +65,10 @@ interface Again {
   readonly before: readonly Result[] | undefined;
   /** Which of them are to be tried. */
   isAgain(result: Result): boolean;
+}
+
+function suitesOf({ name, suites = [name] }: MutationPart): readonly string[] {
+  return values.suite.length === 0 ? suites : values.suite;
 }
 
 /** Tries mutants of a part with the tests of a suite. */

@@ -131,8 +131,7 @@ export function recordResponse(
  * nothing has left it is better run again than taken at its word.
  */
 function isAsLongAsSaid(res: ServerResponse, { length }: Uint8Array): boolean {
-  const said = res.getHeader('Content-Length');
-  return said !== undefined && Number(said) === length;
+  return Number(res.getHeader('Content-Length')) === length;
 }
 
 function isEventStream(res: ServerResponse): boolean {

@@ -112,6 +112,100 @@ describe('what is written down', () => {
     }
   });
 
+  test('has the head that was written first', async () => {
+    const errors: unknown[] = [];
+    const { url, seen } = await open((res) => {
+      res.writeHead(201, { 'X-Own': 'a' });
+      try {
+        res.writeHead(500);
+      } catch (error) {
+        errors.push(error);
+      }
+      res.end('the goods');
+    });
+    expect((await fetch(url)).status).toBe(201);
+    expect(errors).toMatchObject([{ code: 'ERR_HTTP_HEADERS_SENT' }]);
+    expect(seen.told).toMatchObject([{ statusCode: 201, headers: { 'x-own': 'a' } }]);
+  });
+
+  test('is what its client gets, whatever becomes of it while its end waits', async () => {
+    const kept = latch<boolean>();
+    const { url, seen, recorded } = await open(
+      (res) => res.status(201).end('the goods'),
+      () => kept.opened,
+    );
+    const answered = fetch(url);
+    const it = await recorded();
+    Object.assign(seen.res!, { statusCode: 500, statusMessage: 'Broken' });
+    seen.res!.write(Buffer.alloc(MAX_KEPT_BYTES + 1));
+    kept.open(true);
+    const response = await answered;
+    expect([response.status, response.statusText, await response.text()]).toEqual([201, 'Created', 'the goods']);
+    // The head has left with the end, so that it names the length.
+    expect(response.headers.get('content-length')).toBe('9');
+    expect(it.cannotBeKept).toBe(false);
+  });
+
+  test('cannot be kept where it is a stream of events or too long, as far as is known', async () => {
+    const told: [string, boolean][] = [];
+    for (const type of ['text/event-stream', 'Text/Event-Stream; charset=utf-8', 'x-text/event-stream', 'text/plain']) {
+      const { url } = await open((res, it) => {
+        res.setHeader('Content-Type', type);
+        told.push([type, it.cannotBeKept]);
+        res.end();
+      });
+      await fetch(url);
+    }
+    const { url } = await open((res, it) => {
+      for (const part of ['none', 'x'.repeat(MAX_KEPT_BYTES), 'x', 'x']) {
+        if (part !== 'none') res.write(part);
+        told.push([part.slice(0, 4), it.cannotBeKept]);
+      }
+      res.end();
+    });
+    await (await fetch(url)).text();
+    expect(told).toEqual([
+      ['text/event-stream', true],
+      ['Text/Event-Stream; charset=utf-8', true],
+      ['x-text/event-stream', false],
+      ['text/plain', false],
+      ['none', false],
+      ['xxxx', false],
+      ['x', true],
+      ['x', true],
+    ]);
+  });
+
+  test('has no body and all of its cookies where it was ended with nothing', async () => {
+    const cookies = ['a=1', `access-pass-${'0'.repeat(8)}=secret`];
+    const { url, seen } = await open((res) => void res.setHeader('Set-Cookie', cookies).end());
+    await fetch(url);
+    expect(seen.told.map(bodyOf)).toEqual(['']);
+    expect(seen.told[0]?.headers).toMatchObject({ 'set-cookie': ['a=1'] });
+  });
+
+  test('is sent again without a body where it had none, and without headers that were none', async () => {
+    const ends: unknown[][] = [];
+    const app = await serveApp((it) =>
+      it.use((_req, res) => {
+        const { end } = res;
+        Reflect.set(res, 'end', (...args: unknown[]) => {
+          ends.push(args);
+          return Reflect.apply(end, res, args);
+        });
+        sendReplay(res, { statusCode: 204, headers: { 'x-own': 'a', 'x-none': undefined }, body: new Uint8Array() });
+      }),
+    );
+    servers = [...servers, app];
+    const response = await fetch(app.url);
+    expect([response.status, response.headers.get('x-own'), response.headers.get('x-none'), ends]).toEqual([
+      204,
+      'a',
+      null,
+      [[]],
+    ]);
+  });
+
   test('can be sent again, and says so', async () => {
     const first = await open((res) => res.status(201).set('X-Own', ['a', 'b']).end('the goods'));
     await fetch(first.url);
@@ -215,13 +309,23 @@ describe('whether a response is kept', () => {
 
 describe('to wait for the end', () => {
   test('takes no longer than one is willing to', async () => {
-    const { url, seen, recorded } = await open(() => undefined);
+    const kept = latch<boolean>();
+    const { url, seen, recorded } = await open(
+      () => undefined,
+      () => kept.opened,
+    );
     const client = hangUpAfter(url);
     const it = await recorded();
     await it.endsWithin(5);
     expect(it.hasEnded).toBe(false);
-    const ending = it.endsWithin(60_000);
+    let isOver = false;
+    const ending = it.endsWithin(60_000).then(() => {
+      isOver = true;
+    });
     seen.res?.end('late');
+    await new Promise(setImmediate);
+    expect([it.hasEnded, isOver]).toEqual([false, false]);
+    kept.open(true);
     await ending;
     expect(it.hasEnded).toBe(true);
     client.hangUp();

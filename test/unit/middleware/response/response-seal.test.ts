@@ -41,3 +41,18 @@ test('the same answer sealed twice looks different, and shows nothing of the sec
     for (const part of [SECRET, 'text/plain', 'readable']) expect(text.includes(part)).toBe(false);
   }
 });
+
+test('what another release has sealed and named is opened and found', () => {
+  const { id, mark, open } = createSeal('scope', SECRET);
+  expect([id, mark('request')]).toEqual([
+    'e4da57e0467309250bbd3559ddd3b2519dd19c2f43e25dd1480522fdb25b5e04',
+    'a4251cc8e22719c1fd4b080a75153beea0c2b0f08c1f2afcb6baaf5aef257425',
+  ]);
+  const opened = open(
+    Buffer.from(
+      'HhkiXkO5OIojWJ9veq6jVkUOUnQZTM4eiDrxLQlph9DvFUxoN/PJvg6NZ1Zw0InG7NN+Pyps4glx9oouWm/mVuY4x52lnIprWVY6HdkxgKhW1kidoRa026sqnW1SciISpWfYG5ycAvtqyZtT4hTjjR7+jL2Js9iFb/d1jqaGVg==',
+      'base64',
+    ),
+  );
+  expect({ ...opened, body: Buffer.from(opened.body) }).toEqual(ANSWER);
+});
