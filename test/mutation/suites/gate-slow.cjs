@@ -5,6 +5,7 @@ require('../suite.cjs').declareTests(
   [
     'unit/middleware/gate',
     'http/networks/gate.test.ts',
+    'http/gate/cloud-functions.test.ts',
     'http/gate/prices.test.ts',
     'http/passes/pass-offers.test.ts',
     'http/payment/payment-failed.test.ts',

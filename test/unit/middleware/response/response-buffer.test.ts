@@ -295,6 +295,38 @@ test('a stored response without a message has the usual one of its status', asyn
   expect(['x-own', 'x-other', 'x-none'].map((name) => answer.headers.get(name))).toEqual(['a', null, null]);
 });
 
+test('a stored response without a body is ended without one', async () => {
+  const ends: unknown[][] = [];
+  const app = await serveApp((it) =>
+    it.use((_req, res) => {
+      const { end } = res;
+      Reflect.set(res, 'end', (...args: unknown[]) => {
+        ends.push(args);
+        return Reflect.apply(end, res, args);
+      });
+      sendStored(res, { statusCode: 204, headers: {}, body: new Uint8Array() });
+    }),
+  );
+  servers = [...servers, app];
+  expect((await fetch(app.url)).status).toBe(204);
+  expect(ends).toEqual([[]]);
+});
+
+test('a response can be held by two, each of whom lets it go on to the other', async () => {
+  const app = await serveApp((it) =>
+    it.use(async (_req, res) => {
+      const outer = bufferResponse(res, LIMITS);
+      const inner = bufferResponse(res, LIMITS);
+      res.status(201).end('the goods');
+      letOut(await inner.ended, inner, res);
+      letOut(await outer.ended, outer, res);
+    }),
+  );
+  servers = [...servers, app];
+  const answer = await fetch(app.url);
+  expect([answer.status, await answer.text()]).toEqual([201, 'the goods']);
+});
+
 test('a held response takes nothing from the next one on its connection', async () => {
   const { url, seen } = await open((res) => res.end(`answer ${seen.requests}`));
   const socket = openSocket(url);
