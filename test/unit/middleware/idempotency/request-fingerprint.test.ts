@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import express, { type Express, type Request } from 'express';
 import {
@@ -50,6 +51,11 @@ function unannounced(...pieces: string[]): RequestInit {
     },
   });
   return { body, duplex: 'half' } as RequestInit;
+}
+
+/** Reads bodies and keeps nothing of them. */
+function eatBodies(app: Express): void {
+  app.use((req, _res, next) => void req.resume().once('end', () => next()));
 }
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -122,6 +128,22 @@ describe.each<[string, Ask]>([
     if (ask === paymentFingerprint) expect(found).toMatch(HEX);
     else expect(found).toBe(null);
   });
+});
+
+test.each<[string, Ask, string]>([
+  ['a request', (req) => requestFingerprint(req), '["POST","/a?b=1"]\nbody'],
+  ['a payment', paymentFingerprint, '["POST","/a?b=1",null]\nbody'],
+])('the fingerprint of %s, which is kept, is the same in every release', async (_, ask, digested) => {
+  const url = await serve(ask);
+  expect(await foundOf(`${url}/a?b=1`, 'body')).toBe(createHash('sha256').update(digested).digest('hex'));
+});
+
+test('of a body that is read and lost its length counts', async () => {
+  const url = await serve(paymentFingerprint, eatBodies);
+  const first = await foundOf(url, '1234');
+  expect(first).toMatch(HEX);
+  expect(await foundOf(url, '5678')).toBe(first);
+  expect(await foundOf(url, '12345')).not.toBe(first);
 });
 
 describe('a body that is longer than what is compared', () => {
