@@ -16,12 +16,14 @@ import { printJson, printStep, secondsSince } from '../output/terminal.js';
 import { backUp, markRestored, restore } from './back-up.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportPayments } from './export-payments.js';
+import { forgetSealedSecrets } from './forget-sealed-secrets.js';
 
 const HELP = `tollhouse db migrate [--json]
 tollhouse db status [--json]
 tollhouse db backup <file> [--force] [--json]
 tollhouse db restore <file> [--force] [--json]
 tollhouse db restored [--json]
+tollhouse db forget-secrets [--yes] [--json]
 tollhouse db export [--format csv|jsonl] [--from <time>] [--to <time>] [--out <file>]
 
 Looks after the database that DATABASE_URL names (default sqlite:./data/tollhouse.db).
@@ -36,9 +38,13 @@ Looks after the database that DATABASE_URL names (default sqlite:./data/tollhous
             What was paid after the backup counts as used: nobody is served twice for it. Then it says what to do
   restored  says that the database was restored in another way (a snapshot of the disk, point-in-time recovery):
             the same rules are good for it then. Stop the server before
+  forget-secrets
+            lists the projects whose upstream's secrets SECRETS_KEY does not open, for which the server does not
+            start; with --yes they are taken away, and their owners have to give them anew. Exit code 1 while there are any
   export    writes payments and payouts out, the oldest first, to standard output or into a file: a row for
             each recipient, so that the rows of a wallet (moved_atomic) add up to what the chain has moved
 
+  --yes              forget-secrets: their key is lost for good
   --force            backup: replaces the file; restore: replaces the SQLite file, which is set aside. Nobody may have it open
   --format <name>    csv (default; RFC 4180, with a line of column names) or jsonl
   --from, --to       a day (2026-01-31) or a time (2026-01-31T12:00:00Z); --to is not included
@@ -48,6 +54,7 @@ Payments that were made are kept for 400 days, those that failed for one.
 
 Environment:
   DATABASE_URL   sqlite:<path> or postgres://user:password@host:port/database
+  SECRETS_KEY    forget-secrets: the keys that there are, as for "tollhouse serve"
   TOKENS_FILE    JSON: symbols and decimals of further tokens, as for "tollhouse serve"`;
 
 const MIB = 1024 * 1024;
@@ -76,6 +83,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   backup: backUp,
   restore,
   restored: markRestored,
+  'forget-secrets': forgetSealedSecrets,
   export: exportBooks,
 };
 
