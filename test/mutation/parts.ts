@@ -32,7 +32,7 @@ const CHAIN = [
 
 /** The life of a payment: who may come again, for what, and what a payer can cost. */
 const PAYMENT = [
-  'facilitator/payments/lost-to-this-process',
+  'facilitator/payments/held-by-this-process',
   'facilitator/payments/payment-binding',
   'facilitator/payments/payment-claim',
   'facilitator/payments/payment-life',

@@ -10,9 +10,9 @@ import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { openBoughtPass } from './bought-pass.js';
 import { claimInSpan } from './claim-span.js';
+import { heldByThisProcess } from './held-by-this-process.js';
 import type { Leases } from './leases.js';
 import { isFromBackup } from './lost-period.js';
-import { lostToThisProcess } from './lost-to-this-process.js';
 import { bindingOf, boundBy } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import type { LeavePlace, PaymentsInFlight } from './payments-in-flight.js';
@@ -54,7 +54,7 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const claimed = (await lostToThisProcess(parts, request)) ?? (await claimInSpan(ledger, request));
+  const claimed = (await heldByThisProcess(parts, request)) ?? (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());
@@ -88,8 +88,7 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
 /**
  * Takes the money of a held payment and writes down what happened, each step before the next begins: the signature before
  * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
- * told. Unless the money has landed the payment is given back here:
- * forgotten where nothing was sent, kept where it may have been.
+ * told. Unless the money has landed it is given back: forgotten where nothing was sent, kept where it may have been.
  * @param served - whether landed money uses the payment up; `claim.settle` passes false unless it is told otherwise
  */
 async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<Settlement> {
@@ -134,6 +133,7 @@ async function begin(
 ): Promise<OpenedPayment> {
   const { id, payer, terms, state } = record;
   if (state === 'broadcast') {
+    // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
     const isOver = isFromBackup(ledger, record);
     const settlement = await claim.settle({ served: isOver });
     if (settlement.status === 'pending') return { status: 'pending', settlement };

@@ -7,7 +7,7 @@ import { claimInPlace, isDue } from './claim-in-place.js';
 import { bindingOf } from './payment-binding.js';
 import type { PaymentServiceParts } from './payment-life.js';
 import { receiptOf } from './receipt.js';
-import { isByAddress } from './retry-hash.js';
+import { isByIpAddress } from './retry-hash.js';
 
 /** The resource of payments that are settled for a server elsewhere. */
 const SETTLE_ONLY = 'settle';
@@ -32,7 +32,8 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
     async admittedWith(payment, { retryHash, fingerprint }) {
       const record = await recordOf(parts, payment);
       // An address is no secret: others have it who were never let in.
-      if (record?.admitted === undefined || record.retryHash !== retryHash || isByAddress(retryHash)) return undefined;
+      if (record?.admitted === undefined || record.retryHash !== retryHash || isByIpAddress(retryHash))
+        return undefined;
       if (record.fingerprint === undefined) return undefined;
       return record.fingerprint === (await fingerprint()) ? record.admitted : undefined;
     },

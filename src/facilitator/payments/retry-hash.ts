@@ -15,13 +15,13 @@ export function retryHashOf(proof: RetryProof): string {
 }
 
 /** Whether a digest of {@link retryHashOf} is of an address. */
-export function isByAddress(retryHash: string | undefined): boolean {
+export function isByIpAddress(retryHash: string | undefined): boolean {
   return retryHash?.startsWith(BY_ADDRESS) === true;
 }
 
 /** Whether it is too late to come again for a payment. One that was never sent may be brought at any time. */
 export function isTooLateToRetry({ retryHash, state, claimedAt }: PaymentRecord, now: number): boolean {
-  return state !== 'claimed' && isByAddress(retryHash) && claimedAt + BY_ADDRESS_MS < now;
+  return state !== 'claimed' && isByIpAddress(retryHash) && claimedAt + BY_ADDRESS_MS < now;
 }
 
 function digest(text: string): string {

@@ -4,8 +4,8 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { ClaimRequest, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { outcomeEvent } from '../events/event-records.js';
+import { heldByThisProcess } from '../payments/held-by-this-process.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
-import { lostToThisProcess } from '../payments/lost-to-this-process.js';
 import { bindingOf, boundBy } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
 import type { PaymentServiceParts } from '../payments/payment-life.js';
@@ -58,7 +58,7 @@ export async function claimLanded(
     ...boundBy(use),
     ...seller,
   };
-  const held = await lostToThisProcess(parts, claim);
+  const held = await heldByThisProcess(parts, claim);
   if (held !== undefined && held.status !== 'won') return held;
   // What pays a request is attached to it before its money counts.
   const won = use.request === undefined ? await claimNew(parts, claim, use) : undefined;

@@ -11,7 +11,7 @@ export interface Retry {
   /** The secret with which the response is kept. */
   readonly secret: string;
   /** Known by his address alone, which others may have as well. */
-  readonly byAddress?: true;
+  readonly byIpAddress?: true;
 }
 
 /** Shorter ones can be guessed. */
@@ -29,7 +29,7 @@ export function retryOf(req: Request, { nonce, extensions }: Payment): Retry {
   const key = req.get('Idempotency-Key');
   if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
   const address = ipKeyGenerator(req.ip ?? '');
-  return { hash: retryHashOf({ address }), secret: `address ${address}`, byAddress: true };
+  return { hash: retryHashOf({ address }), secret: `address ${address}`, byIpAddress: true };
 }
 
 function withSecret(secret: string): Retry {

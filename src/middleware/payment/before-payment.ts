@@ -25,7 +25,7 @@ export interface AtPayment {
   /** The payment that it brings. */
   readonly presented: PresentedPayment | undefined;
   /** Why the pass that it shows covers nothing. */
-  readonly shown: PassRefusal | undefined;
+  readonly passRefusal: PassRefusal | undefined;
 }
 
 /** Decides about a request that needs no payment: one that was paid at a gate before, that a pass covers, or whose caller has it free. */
@@ -49,8 +49,8 @@ function withoutPrice(gate: PaymentGate, req: Request, res: Response): MaybeProm
 
 function coveredOrHeld(gate: PaymentGate, req: Request, res: Response): MaybePromise<Approach> {
   const presented = readPayment(req);
-  return whenKnown(gate.passes?.sales?.admit(req, res, presented !== undefined), (shown) =>
-    shown?.admitted ? { decision: shown } : heldOrOwed(gate, req, res, { presented, shown }),
+  return whenKnown(gate.passes?.sales?.admit(req, res, presented !== undefined), (covered) =>
+    covered?.admitted ? { decision: covered } : heldOrOwed(gate, req, res, { presented, passRefusal: covered }),
   );
 }
 
@@ -58,7 +58,7 @@ async function heldOrOwed(
   gate: PaymentGate,
   req: Request,
   res: Response,
-  { presented, shown }: Pick<AtPayment, 'presented' | 'shown'>,
+  { presented, passRefusal }: Pick<AtPayment, 'presented' | 'passRefusal'>,
 ): Promise<Approach> {
   const isPaying = presented !== undefined;
   if (gate.passes?.sales === undefined) varyBy(res, gate.passes === undefined ? PAYMENT_VARY : PASS_VARY);
@@ -71,7 +71,7 @@ async function heldOrOwed(
   // What credit has to cover is what this caller pays.
   const onCredit = await asked.passes?.compensation?.admit(req, res, isPaying);
   if (onCredit?.admitted) return { decision: onCredit };
-  return { gate: asked, presented, shown: nearer(shown, onCredit) };
+  return { gate: asked, presented, passRefusal: nearer(passRefusal, onCredit) };
 }
 
 /** Of what neither takes, the one knows more that it is for, or that something is left of. */

@@ -36,7 +36,7 @@ export function compensated(
  * the process by one payment again and again. Where it is not, the request is answered here.
  */
 export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
-  const { req, gate, claim, isByAddress } = paid;
+  const { req, gate, claim, isByIpAddress } = paid;
   const { id, receipt } = claim;
   const again = await paid.takeAgain();
   if (again !== 'gone') {
@@ -48,7 +48,7 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
   // What was had otherwise may be given back, and what could not be made good is owed.
   await (isOver ? claim.served() : claim.keep());
   const cause = again === 'gone' ? USED : TRIED_OUT;
-  await sendUsed(paid, { id, receipt, isTheirs: !isByAddress, cause });
+  await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause });
   return false;
 }
 
@@ -57,11 +57,11 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
  * whoever has used that since has had another response for it. Where it is not given, the request is answered here.
  */
 export async function mayReplay(paid: PaidRequest): Promise<boolean> {
-  const { claim, isByAddress } = paid;
+  const { claim, isByIpAddress } = paid;
   const { id, receipt } = claim;
   if ((await paid.takeAgain()) !== 'gone') return true;
   await claim.keep();
-  await sendUsed(paid, { id, receipt, isTheirs: !isByAddress, cause: USED });
+  await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause: USED });
   return false;
 }
 

@@ -28,7 +28,7 @@ export async function servedHeaders(attempt: PaymentAttempt, paymentId: string, 
   const { req, gate, retry } = attempt;
   return {
     ...receiptHeaders(attempt, receipt),
-    ...(await tellOf(gate, req, paymentId, retry.byAddress === undefined)),
+    ...(await tellOf(gate, req, paymentId, retry.byIpAddress === undefined)),
   };
 }
 
@@ -44,8 +44,8 @@ export async function tellOf(
 }
 
 /** A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token. */
-export function isTheirs({ resumed }: Pick<Claim, 'resumed'>, { byAddress }: Pick<Retry, 'byAddress'>): boolean {
-  return !resumed || byAddress === undefined;
+export function isTheirs({ resumed }: Pick<Claim, 'resumed'>, { byIpAddress }: Pick<Retry, 'byIpAddress'>): boolean {
+  return !resumed || byIpAddress === undefined;
 }
 
 function receiptHeaders({ codec, gate }: PaymentAttempt, receipt: Receipt): Headers {

@@ -24,8 +24,8 @@ export function openedRequest(
     tell: (receipt) => tellPayment(req, options.requestNames, learned, receipt),
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
     kept: paidResponse(options.facilitator, claim.id, { secret: retry.secret, payer: claim.payer, keep }),
-    identified: identifiedPayment(options, req, payment, claim.id),
-    isByAddress: retry.byAddress !== undefined,
+    identifier: identifiedPayment(options, req, payment, claim.id),
+    isByIpAddress: retry.byIpAddress !== undefined,
     ...compensated(attempt, claim, meter),
     challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),
   };

@@ -14,7 +14,7 @@ import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { isClientGone } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
 import { deliver, inHandlerSpan } from '../tracing/request-span.js';
-import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
+import { giveBackSignIns, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { type AtPayment, beforePayment } from './before-payment.js';
 import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim } from './decide-claim.js';
@@ -27,7 +27,7 @@ import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js';
 import * as required from './payment-required.js';
-import { refused, sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
+import { refused, sendAgain, sendIdTaken, sendInProgress, sendPending, sendUncharged } from './payment-responses.js';
 import { runHandler } from './run-handler.js';
 import { takeMoney } from './take-money.js';
 import { sendUsed } from './used-payment.js';
@@ -42,7 +42,7 @@ export function decidePayment(shop: PaymentGate, req: Request, res: Response): M
   return whenKnown(beforePayment(shop, req, res), (approach) => approach.decision ?? decideOn(approach, req, res));
 }
 
-async function decideOn({ gate, presented, shown }: AtPayment, req: Request, res: Response): Promise<Decision> {
+async function decideOn({ gate, presented, passRefusal }: AtPayment, req: Request, res: Response): Promise<Decision> {
   const { options } = gate;
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {
@@ -60,13 +60,13 @@ async function decideOn({ gate, presented, shown }: AtPayment, req: Request, res
     }),
   );
   if (presented === undefined || reading === undefined) {
-    const isTried = (shown ?? offered.prepared) !== undefined;
-    return refused(isTried, () => challenge(shown?.cause ?? gate.unpaid ?? required.UNPAID));
+    const hasBrought = (passRefusal ?? offered.prepared) !== undefined;
+    return refused(hasBrought, () => challenge(passRefusal?.cause ?? gate.unpaid ?? required.UNPAID));
   }
   if (!reading.ok) return refused(true, () => challenge({ ...required.NO_MATCH, detail: reading.detail }));
 
   const fingerprint = await paymentFingerprint(req);
-  if (fingerprint === undefined) return refused(true, () => undefined);
+  if (fingerprint === undefined) return refused(true, () => undefined); // The client is gone.
   const retry = gate.retryFor?.(req) ?? retryOf(req, reading.payment);
   const opened = await claimFor(gate, req, reading.payment, offered, {
     resource: `${req.method} ${req.baseUrl}${req.path}`,
@@ -102,7 +102,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refused(true, () => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
-      const isTheirs = retry.byAddress === undefined;
+      const isTheirs = retry.byIpAddress === undefined;
       const stored = await paidResponse(facilitator, id, retry).find();
       if (stored === undefined)
         return refused(true, () => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
@@ -123,13 +123,13 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
 
 /** Serves a request whose payment is held. Every way out of here says what becomes of the payment. */
 async function serve(paid: PaidRequest): Promise<void> {
-  const { req, res, gate, claim, identified, kept } = paid;
+  const { req, res, gate, claim, identifier, kept } = paid;
   const { options } = gate;
   keepPrivate(res);
   try {
-    if (!(await identified.take())) {
+    if (!(await identifier.take())) {
       await giveBack(paid);
-      return sendTaken(res);
+      return sendIdTaken(res);
     }
     if (isClientGone(res)) return await giveBack(paid);
     const stored = claim.resumed ? await kept.find() : undefined;
@@ -166,7 +166,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
   try {
     if (end.why !== 'ended' || !(await isCharged(paid))) {
       // What had landed before is left to its payer again; by an address others could spend it.
-      if (claim.receipt !== undefined && !paid.isByAddress) await paid.makeGood();
+      if (claim.receipt !== undefined && !paid.isByIpAddress) await paid.makeGood();
       await giveBack(paid);
       return buffered.send(() => sendUncharged(paid, end));
     }
@@ -209,7 +209,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     if (served) return await claim.served(write);
     const isMadeGood = failed && (await paid.makeGood()) !== undefined;
     // Others come from the same address, and could spend what is left: its payer has the token.
-    await (isMadeGood && paid.isByAddress ? overWithout(paid) : giveBack(paid));
+    await (isMadeGood && paid.isByIpAddress ? overWithout(paid) : giveBack(paid));
   } catch (error) {
     await giveBack(paid);
     throw error;
@@ -233,9 +233,9 @@ async function overWithout({ res, claim }: PaidRequest): Promise<void> {
 }
 
 /** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */
-async function giveBack({ req, res, claim, identified, meter }: PaidRequest): Promise<void> {
+async function giveBack({ req, res, claim, identifier, meter }: PaidRequest): Promise<void> {
   leaveOpen(res);
   await meter?.end(false);
   if (claim.receipt !== undefined) return claim.keep();
-  await Promise.all([claim.forget(), identified.giveBack(), giveBackProofs(req).catch(() => {})]);
+  await Promise.all([claim.forget(), identifier.giveBack(), giveBackSignIns(req).catch(() => {})]);
 }

@@ -94,9 +94,9 @@ export interface PaidRequest {
   readonly claim: Claim;
   /** Where its response is kept. */
   readonly kept: PaidResponse;
-  readonly identified: IdentifiedPayment;
+  readonly identifier: IdentifiedPayment;
   /** Whether an address is all that shows who comes again. */
-  readonly isByAddress: boolean;
+  readonly isByIpAddress: boolean;
   /** What measures the credit that the payment buys; undefined where it buys none. */
   readonly meter: CreditMeter | undefined;
   /** Tells those behind the gate of the payment. */

@@ -28,7 +28,7 @@ export function sendInProgress({ req, res, gate }: Answered): void {
 }
 
 /** Another payment was made under the identifier. */
-export function sendTaken(res: Response): void {
+export function sendIdTaken(res: Response): void {
   const detail =
     'Another payment was made under this payment identifier; this one was not charged. Send the first payment again, which brings its response, or pay under another identifier.';
   sendProblem(res, 'payment_identifier_conflict', detail);

@@ -16,11 +16,11 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  * @param send - sends past whatever buffers the response
  */
 export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
-  const { req, res, claim, gate, identified } = paid;
+  const { req, res, claim, gate, identifier } = paid;
   const settlement = await settleInSpan(claim).catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
     // Once money may have moved under an identifier, no other payment goes under it.
-    if (UNCHARGED.has(error.code)) await identified.giveBack();
+    if (UNCHARGED.has(error.code)) await identifier.giveBack();
     send(() => sendError(res, error));
     return undefined;
   });
@@ -30,7 +30,7 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
   }
   if (settlement?.status === 'pending') send(() => sendPending(paid, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
-    await identified.giveBack();
+    await identifier.giveBack();
     tellFailure(gate, req, settlement);
     const cause = { ...refusalCause(settlement), settlement };
     send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(paid) : paid.challenge(cause)));

@@ -79,7 +79,7 @@ export function proofOf(req: Request, parts: CallerParts): MaybePromise<Proof> {
     if (use === undefined) return proof;
     if (held.taken === undefined) {
       held.taken = use.take().then((refusal) => refusal ?? proof);
-      undoAtFault(req, () => giveBackProofs(req));
+      undoAtFault(req, () => giveBackSignIns(req));
       // Should this be asked to pay, the payment stands for the sign-in by repeating a challenge.
       offerSignIn(req, parts);
     }
@@ -100,7 +100,7 @@ export async function useUpSignIn(req: Request, parts: CallerParts): Promise<und
  * Gives back what a request has used up of its proofs: it is asked to pay, and comes again with the same sign-in and a payment.
  * @param next - nonce of the challenge that it is asked with, which its payment may repeat in the place of the sign-in
  */
-export async function giveBackProofs(req: Request, next?: string): Promise<void> {
+export async function giveBackSignIns(req: Request, next?: string): Promise<void> {
   const all = [proofs.request, proofs.site].flatMap((note) => [...(note.of(req)?.values() ?? [])]);
   for (const held of await Promise.all(all)) {
     if ((await held.taken)?.status === 'proven') await held.use?.giveBack(next);
@@ -216,7 +216,7 @@ export function signInBesidePayment(req: Request): MaybePromise<Readonly<Record<
 
 async function challengeAgain(req: Request) {
   const extensions = await extensionsBesidePayment(req);
-  await giveBackProofs(req, nonceIn(extensions));
+  await giveBackSignIns(req, nonceIn(extensions));
   return extensions;
 }
 

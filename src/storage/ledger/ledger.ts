@@ -16,7 +16,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
  * | `confirmed` | the money is there, a response is owed, or what a failed one has left | `served` |
  * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
  *
- * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first. What it
+ * `claim` wins a payment that is unknown, or not final and held by nobody, for the use that it was brought for first. What it
  * was not bound to yet, a request or a secret, it is bound to by the claim that names it (`isFirstUse`):
  *
  * | `claim` | unknown | `claimed` | `broadcast` | `confirmed` | final |
@@ -41,7 +41,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
  * | `extend` | held for longer | held for longer | held for longer |
  *
  * Three methods stand beside the tables: `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is
- * `broadcast` when its lease is over, and `attachAttempt` forgets what was only `claimed` for the same request when its is.
+ * `broadcast` when its lease is over, and `attachAttempt` forgets what was only `claimed` for the same payment request when its is.
  * `interrupted` changes nothing: what it finds is claimed like any other.
  *
  * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one

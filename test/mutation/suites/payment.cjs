@@ -1,7 +1,7 @@
 require('../suite.cjs').declareTests([
   'unit/middleware',
   'unit/facilitator/proofs/claim-landed.test.ts',
-  'unit/facilitator/payments/lost-to-this-process.test.ts',
+  'unit/facilitator/payments/held-by-this-process.test.ts',
   'unit/facilitator/sponsorship/money-in-flight.test.ts',
   'unit/facilitator/sponsorship/payer-standing.test.ts',
   'unit/facilitator/payments/payment-claim.test.ts',

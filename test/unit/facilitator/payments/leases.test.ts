@@ -1,5 +1,5 @@
+import { heldByThisProcess } from '../../../../src/facilitator/payments/held-by-this-process.js';
 import { createLeases, type Leases } from '../../../../src/facilitator/payments/leases.js';
-import { lostToThisProcess } from '../../../../src/facilitator/payments/lost-to-this-process.js';
 import type { ClaimRequest } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
 import { LEASE_MS, newClaim, rivalOf } from '../../../contracts/ledger-samples.js';
@@ -119,7 +119,7 @@ describe('the heart-beat', () => {
       await written;
       return ledger.served(claim.id, claim.lease);
     });
-    const known = lostToThisProcess({ leases, ledger }, claim);
+    const known = heldByThisProcess({ leases, ledger }, claim);
     write();
     expect(await known).toBeUndefined();
     expect((await ledger.find(claim.id))?.state).toBe('served');

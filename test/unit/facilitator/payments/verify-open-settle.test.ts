@@ -115,8 +115,8 @@ describe('whom gates let in with a payment', () => {
 
   test('is not told to who is known by an address, nor where the client is gone, nor where nobody was let in', async () => {
     const { service } = openPaymentService();
-    const byAddress = await settleNew({ service }, { ...bound, retryHash: address });
-    expect(await service.admittedWith(byAddress.payment, coming(address))).toBeUndefined();
+    const byIpAddress = await settleNew({ service }, { ...bound, retryHash: address });
+    expect(await service.admittedWith(byIpAddress.payment, coming(address))).toBeUndefined();
     const { fingerprint: _fingerprint, ...anyRequest } = { ...bound, retryHash: secret };
     const unbound = await settleNew({ service }, anyRequest);
     expect(

@@ -19,8 +19,8 @@ function bySecret(secret: string) {
   return { secret, hash: retryHashOf({ secret }) };
 }
 
-function byAddress(address: string) {
-  return { secret: `address ${address}`, hash: retryHashOf({ address }), byAddress: true };
+function byIpAddress(address: string) {
+  return { secret: `address ${address}`, hash: retryHashOf({ address }), byIpAddress: true };
 }
 
 function identified(id: unknown): Pick<Payment, 'extensions'> {
@@ -48,15 +48,15 @@ test.each<[string, Partial<Payment>, Record<string, string>, object]>([
   ['the nonce of the 402', { nonce: NONCE, ...identified(IDENTIFIER) }, WITH_KEY, BY.nonce],
   ['the payment identifier', identified(IDENTIFIER), WITH_KEY, BY.identifier],
   ['the Idempotency-Key', {}, WITH_KEY, BY.key],
-  ['the address', {}, {}, byAddress('192.0.2.7')],
+  ['the address', {}, {}, byIpAddress('192.0.2.7')],
 ])('who may come again is known by %s, where nothing that goes before it is there', async (_, change, headers, by) => {
   expect(await whoBrings(change, headers)).toEqual(by);
 });
 
 test.each<[string, Partial<Payment>, Record<string, string>, object]>([
   ['an identifier that is too short', identified('order_012345678'), WITH_KEY, BY.key],
-  ['an identifier that is no text', identified(1234567890123456), {}, byAddress('192.0.2.7')],
-  ['a key that can be guessed', {}, { 'Idempotency-Key': KEY.slice(1) }, byAddress('192.0.2.7')],
+  ['an identifier that is no text', identified(1234567890123456), {}, byIpAddress('192.0.2.7')],
+  ['a key that can be guessed', {}, { 'Idempotency-Key': KEY.slice(1) }, byIpAddress('192.0.2.7')],
 ])('%s is no secret', async (_, change, headers, by) => {
   expect(await whoBrings(change, headers)).toEqual(by);
 });

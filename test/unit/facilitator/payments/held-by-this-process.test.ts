@@ -1,5 +1,5 @@
+import { heldByThisProcess } from '../../../../src/facilitator/payments/held-by-this-process.js';
 import { createLeases } from '../../../../src/facilitator/payments/leases.js';
-import { lostToThisProcess } from '../../../../src/facilitator/payments/lost-to-this-process.js';
 import { requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
 import type { PaymentRecord, PaymentState } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
@@ -21,7 +21,7 @@ function ask(
 ) {
   const leases = createLeases(createMemoryLedger());
   if (isHeld) leases.hold('payment 1', 'lease', 60_000);
-  return lostToThisProcess({ leases, ledger: { find: async () => record } }, { ...USE, ...change }).finally(() =>
+  return heldByThisProcess({ leases, ledger: { find: async () => record } }, { ...USE, ...change }).finally(() =>
     leases.close(),
   );
 }
@@ -53,7 +53,7 @@ test('one whose answer has left is waited for until that is written down', async
   leases.hold('payment 1', 'lease', 60_000);
   let written = (): void => {};
   const writing = leases.finish('lease', () => new Promise<void>((resolve) => (written = resolve)));
-  const held = lostToThisProcess({ leases, ledger: { find: async () => recordIn('confirmed') } }, USE);
+  const held = heldByThisProcess({ leases, ledger: { find: async () => recordIn('confirmed') } }, USE);
   written();
   await writing;
   expect(await held).toBeUndefined();

@@ -7,7 +7,7 @@ import type { Leases } from './leases.js';
  * to have run out because the clock has jumped ahead. Where its response has left, it is waited for until that is written
  * down. Undefined for all other payments.
  */
-export async function lostToThisProcess(
+export async function heldByThisProcess(
   { leases, ledger }: { readonly leases: Leases; readonly ledger: Pick<Ledger, 'find'> },
   request: Pick<ClaimRequest, 'id' | 'binding' | 'fingerprint' | 'retryHash'>,
 ): Promise<ClaimResult | undefined> {
