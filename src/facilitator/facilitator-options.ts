@@ -106,9 +106,11 @@ export interface FacilitatorOptions {
    */
   readonly maxPaymentsInFlight?: number;
   /**
-   * What share of those one client address may have, of an IPv6 one its /56 network, as long as it is alone; beside others it is less. One
-   * more gets 503 `too_many_payments`, and whoever comes from elsewhere is served. Behind a proxy that the app does not trust (`trust
-   * proxy`), or for one server that pays for many, all come from one address: raise it there. 1: no bound. Default 0.5.
+   * What share of nine tenths of those one client address may have, of an IPv6 one its /56 network, as long as it is alone; beside others
+   * it is less. Its /24, or its /48 and its /32, have wider shares, each half of what the one before leaves. One more gets 503
+   * `too_many_payments`. The last tenth is for those whose networks have none under way, one for each. Behind a proxy that the app does
+   * not trust (`trust proxy`), or for one server that pays for many, all come from one address: raise it there. 1: no bound, and no tenth
+   * is kept. Default 0.5.
    */
   readonly maxAddressShare?: number;
   /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { PaymentLoad } from '../types.js';
 import { createAdaptiveLimit } from './adaptive-limit.js';
+import { networksOfClient } from './client-networks.js';
 
 /** What there is no room for: a payment of anybody, or one more of its wallet, or from its address. */
 export type Crowded = 'all' | 'wallet' | 'address';
@@ -27,8 +28,11 @@ export interface Place {
 /**
  * Places for payments in this process. Everything that is under way slows down everything else, as they share the processor and the
  * connections to the chain: beyond what can be served in time a payment is better turned away at once than served too late. How many
- * that are is learned, up to a bound ({@link createAdaptiveLimit}). No wallet has more than a fifth of the places, and no address more than
- * its share, of what the others leave: whoever floods is stopped alone, with however many wallets.
+ * that are is learned, up to a bound ({@link createAdaptiveLimit}). No wallet has more than a fifth of the places. No address has more than
+ * its share of what the others leave of nine tenths of them, and no network around it more than a wider one: whoever floods is stopped
+ * alone, with however many wallets. The last tenth is for those whose networks have no payment under way, one each: a newcomer is turned
+ * away only once those from elsewhere who came as newcomers themselves, each from another network, have filled it. A client that is not
+ * known has no share, and may fill it.
  */
 export interface PaymentsInFlight {
   /**
@@ -51,6 +55,8 @@ export interface PaymentsInFlight {
 
 /** Of a wallet: one in so many places, and one always. */
 const WALLETS = 5;
+/** One place in so many is for those who have none. */
+const NEWCOMERS = 10;
 const RETRY_SECONDS = 2;
 
 /** Schema of the option that says how many there may be; the default stands here. */
@@ -72,7 +78,7 @@ export const addressShareOption = z
 export interface PaymentBounds {
   /** At once; `Infinity` for no bound. */
   readonly maxPaymentsInFlight: number;
-  /** What share of them one address may have that is alone; 1 for no bound. Default 1. */
+  /** What share of nine tenths of them one address may have that is alone; 1 for no bound. Default 1. */
   readonly maxAddressShare?: number;
 }
 
@@ -83,40 +89,34 @@ export function createPaymentsInFlight(
   { maxPaymentsInFlight: max, maxAddressShare: share = 1 }: PaymentBounds,
   fault?: () => TollhouseError | undefined,
 ): PaymentsInFlight {
-  const [byWallet, byAddress] = [newTally(), newTally()];
+  const byWallet = newTally();
   let [all, turnedAway] = [0, 0];
   const limit = createAdaptiveLimit(max, () => all);
+  const shares = newShares(share, () => forAnybody(limit.current()) - all);
 
-  /** Its share is of what the others have left: beside however many addresses there is room for one that has none. */
-  function isAddressFull(client: string | undefined): boolean {
-    const own = byAddress.of(client);
-    const free = Math.max(0, limit.current() - all);
-    return own > 0 && share < 1 && own >= (own + free) * share;
-  }
-
-  function crowded({ payer, client }: Bringer): Crowded | undefined {
+  function crowded(payer: string, networks: readonly string[]): Crowded | undefined {
     const places = limit.current();
     if (byWallet.of(payer) >= Math.max(1, Math.floor(places / WALLETS))) return 'wallet';
-    if (isAddressFull(client)) return 'address';
+    if (shares.isFull(networks)) return 'address';
     return all >= places ? 'all' : undefined;
   }
 
-  function take(by: Bringer): Place {
+  function take(payer: string, networks: readonly string[]): Place {
     let isTaken = true;
-    count(by, 1);
+    count(payer, networks, 1);
     return {
       checked: limit.begin(),
       leave() {
-        if (isTaken) count(by, -1);
+        if (isTaken) count(payer, networks, -1);
         isTaken = false;
       },
     };
   }
 
-  function count({ payer, client }: Bringer, by: number): void {
+  function count(payer: string, networks: readonly string[], by: number): void {
     all += by;
     byWallet.add(payer, by);
-    byAddress.add(client, by);
+    shares.count(networks, by);
   }
 
   function turnAway(full: Crowded): never {
@@ -124,18 +124,19 @@ export function createPaymentsInFlight(
     throw tooMany(full);
   }
 
-  const enter: PaymentsInFlight['enter'] = async (by, isDue = async () => false) => {
+  const enter: PaymentsInFlight['enter'] = async ({ payer, client }, isDue = async () => false) => {
     const closed = fault?.();
     if (closed !== undefined && !(await isDue('all'))) throw closed;
-    const full = crowded(by);
+    const networks = shares.networksOf(client);
+    const full = crowded(payer, networks);
     if (full !== undefined && !(await isDue(full))) turnAway(full);
-    return take(by);
+    return take(payer, networks);
   };
 
   return {
     enter,
     async mustHaveRoom(client, isDue) {
-      const full = isAddressFull(client) ? 'address' : 'all';
+      const full = shares.isFull(shares.networksOf(client)) ? 'address' : 'all';
       const isFull = full === 'address' || all >= limit.current();
       if (isFull && !(await isDue())) turnAway(full);
     },
@@ -152,13 +153,43 @@ export function createPaymentsInFlight(
   };
 }
 
+/** How many of so many places are not for newcomers alone. */
+const forAnybody = (places: number) => Math.ceil((places * (NEWCOMERS - 1)) / NEWCOMERS);
+
+/**
+ * What addresses and the networks around them have.
+ * @param share - of an address that is alone
+ * @param left - how many places are left but those of newcomers
+ */
+function newShares(share: number, left: () => number) {
+  const byNetwork = newTally();
+  return {
+    /** None where nobody is bounded. */
+    networksOf: (client: string | undefined): readonly string[] =>
+      client === undefined || share === 1 ? [] : networksOfClient(client),
+    /**
+     * Whether one of them has its share. Each wider network has half of what the share before it leaves. Where nothing is left but what
+     * newcomers have, so has everybody who has a place.
+     */
+    isFull(networks: readonly string[]): boolean {
+      const free = Math.max(0, left());
+      return networks.some((network, width) => {
+        const own = byNetwork.of(network);
+        return own > 0 && own >= (own + free) * (1 - (1 - share) / 2 ** width);
+      });
+    },
+    count(networks: readonly string[], by: number): void {
+      for (const network of networks) byNetwork.add(network, by);
+    },
+  };
+}
+
 /** How many each has that has any. */
 function newTally() {
   const counts = new Map<string, number>();
   return {
-    of: (name: string | undefined): number => (name === undefined ? 0 : (counts.get(name) ?? 0)),
-    add(name: string | undefined, by: number): void {
-      if (name === undefined) return;
+    of: (name: string): number => counts.get(name) ?? 0,
+    add(name: string, by: number): void {
       const count = (counts.get(name) ?? 0) + by;
       if (count === 0) counts.delete(name);
       else counts.set(name, count);
@@ -166,7 +197,11 @@ function newTally() {
   };
 }
 
-const WHOSE = { all: 'payments', wallet: 'payments of this wallet', address: 'payments from this address' } as const;
+const WHOSE = {
+  all: 'payments',
+  wallet: 'payments of this wallet',
+  address: 'payments from this address or its network',
+} as const;
 
 function tooMany(full: Crowded): TollhouseError {
   const detail = `Too many ${WHOSE[full]} are under way here at the moment. This one was not looked at and is as good as before: send the same request with the same payment again in ${RETRY_SECONDS} seconds.`;

@@ -62,13 +62,65 @@ test('an address finds its share of what the others leave, with however many wal
       return found;
     }
   }
-  expect([await fill('a'), await fill('b'), await fill('c'), await fill('d')]).toEqual([50, 25, 13, 6]);
+  expect([await fill('a'), await fill('b'), await fill('c'), await fill('d')]).toEqual([45, 23, 11, 6]);
   await expect(inFlight.mustHaveRoom('a', async () => false)).rejects.toMatchObject(TOO_MANY);
   await inFlight.mustHaveRoom('a', async () => true);
   await inFlight.mustHaveRoom('e', async () => false);
   await inFlight.mustHaveRoom(undefined, async () => false);
   (await inFlight.enter({ payer: 'honest', client: 'e' })).leave();
   await inFlight.enter({ payer: 'embedded' });
+});
+
+const PLACES = 500;
+
+/** Networks that each take all that they find, with a wallet for each payment. */
+async function flood(from: readonly ((at: number) => string)[]) {
+  const inFlight = createPaymentsInFlight({ maxPaymentsInFlight: PLACES, maxAddressShare: 0.5 });
+  for (const client of from) {
+    for (let at = 0; at < PLACES; at += 1) {
+      const by = { payer: `${client(0)} ${at}`, client: client(at) };
+      await inFlight.enter(by).catch((error: unknown) => expect(error).toMatchObject(TOO_MANY));
+    }
+  }
+  return inFlight;
+}
+
+test.each<[string, readonly ((at: number) => string)[], string]>([
+  ['nine IPv4 addresses', Array.from({ length: 9 }, (_, n) => () => `203.0.${n}.7`), '198.51.100.'],
+  ['nine addresses of one IPv4 network', Array.from({ length: 9 }, (_, n) => () => `203.0.113.${n}`), '198.51.100.'],
+  ['nine /56', Array.from({ length: 9 }, (_, n) => () => `2001:db8:${n}::/56`), '2001:db9:1::'],
+  [
+    'nine /56 of each of nine /32',
+    Array.from({ length: 9 }, (_, n) => (at) => `2001:d${n}8:${at % 9}::/56`),
+    '2001:db9::',
+  ],
+  ['a /48 of many /56', [(at) => `2001:db8:1:${(at % 256).toString(16)}00::/56`], '2001:db8:2::'],
+  ['a /32 of many /48', [(at) => `2001:db8:${at.toString(16)}::/56`], '2001:db9:1::'],
+])('%s leave a place for whoever comes from elsewhere', async (_name, from, elsewhere) => {
+  const inFlight = await flood(from);
+  const filled = inFlight.load().paymentsInFlight;
+  expect(filled).toBeLessThan((PLACES * 9) / 10 + from.length);
+  for (const client of from.map((it) => it(0))) {
+    await expect(inFlight.enter({ payer: 'one more', client })).rejects.toMatchObject(TOO_MANY);
+  }
+  const client = elsewhere.endsWith('.') ? `${elsewhere}20` : `${elsewhere}/56`;
+  await inFlight.mustHaveRoom(client, async () => false);
+  await inFlight.enter({ payer: 'honest', client });
+  expect(inFlight.load().paymentsInFlight).toBe(filled + 1);
+});
+
+test('the places for newcomers are one for each network, and none is left behind', async () => {
+  const inFlight = await flood(Array.from({ length: 12 }, (_, n) => () => `203.0.${n}.7`));
+  const newcomers = [];
+  for (let n = 0; inFlight.load().paymentsInFlight < PLACES; n += 1) {
+    newcomers.push(await inFlight.enter({ payer: `${n}`, client: `198.51.${n}.20` }));
+    const again = inFlight.enter({ payer: 'again', client: `198.51.${n}.21` });
+    await expect(again).rejects.toMatchObject(TOO_MANY);
+  }
+  expect(newcomers.length).toBeGreaterThan(PLACES / 12);
+  await expect(inFlight.enter({ payer: 'late', client: '192.0.2.1' })).rejects.toMatchObject(TOO_MANY);
+  newcomers[0]!.leave();
+  await inFlight.enter({ payer: 'late', client: '192.0.2.1' });
 });
 
 test('an address that gives places back finds them again, and by its option more or all of them', async () => {
