@@ -72,7 +72,7 @@ export interface ForwardOptions {
    * promise is over. What it rejects with `forward` rejects with.
    */
   readonly beforeCut?: ExchangeRules['beforeCut'];
-  /** Whether the whole response is written to `res` though the caller has left, for those who record it. Default false. */
+  /** Whether the response is still written to `res` though the caller has left, for those who record it. Default: it is not. */
   readonly outlivesCaller?: ExchangeRules['outlivesCaller'];
 }
 

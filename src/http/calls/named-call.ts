@@ -7,7 +7,7 @@ import {
   type IdempotentRequest,
   type Known,
 } from '../../middleware/idempotency/idempotent-request.js';
-import { paymentFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import { requestFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -18,7 +18,7 @@ import { callRetry } from './call-request.js';
 /**
  * A call that its caller has named, by an `Idempotency-Key` or by the payment that it brings. Where what was paid before serves it,
  * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
- * again by that, whatever its name.
+ * again by that, whatever its name. A call whose body is too long to be compared has no name.
  */
 export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon'> {
   /** Where responses are kept. */
@@ -37,7 +37,7 @@ const noted = createRequestNote<Request, () => Promise<NamedCall | undefined>>()
 
 /** Notes a call that may have a name, for {@link namedOf}; tells whether that is an `Idempotency-Key`. */
 export function noteName(gate: PaymentGate, call: Call, req: Request): boolean {
-  const key = req.get(KEY_HEADER);
+  const key = keyOf(req);
   let named: Promise<NamedCall | undefined> | undefined;
   noted.put(req, () => {
     named ??= readName(gate, call, req);
@@ -52,10 +52,11 @@ export function namedOf(req: Request): Promise<NamedCall | undefined> {
 }
 
 async function readName(gate: PaymentGate, call: Call, req: Request): Promise<NamedCall | undefined> {
-  const key = req.get(KEY_HEADER);
+  const key = keyOf(req);
   const name = key ?? paymentHeaderOf(req);
-  const fingerprint = name && (await paymentFingerprint(req));
-  if (name === undefined || fingerprint === undefined) return undefined;
+  if (name === undefined) return undefined;
+  const fingerprint = await requestFingerprint(req);
+  if (fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
   const { secret } = callRetry(call, req);
   const { idempotency: store } = gate.options.facilitator;
@@ -89,9 +90,13 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   };
 }
 
+function keyOf(req: Request): string | undefined {
+  return req.get(KEY_HEADER)?.trim() || undefined;
+}
+
 function paymentHeaderOf(req: Request): string | undefined {
   const names = [SERVICE_PAYMENT_HEADER, ...CODECS.map(({ requestHeader }) => requestHeader)];
-  return names.map((it) => req.get(it)).find((it) => it !== undefined);
+  return names.map((it) => req.get(it)).find((it) => it !== undefined && it !== '');
 }
 
 function answerOther(status: 'mismatch' | 'running', res: Response): void {

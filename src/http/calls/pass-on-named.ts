@@ -21,7 +21,8 @@ const BEFORE_END_MS = 5_000;
 
 /**
  * Passes a call on that was paid before. Where it has a name its response is kept before the last of it leaves, and taken to its end
- * when its caller has left: he is charged for what he can have again, and for nothing else.
+ * when its caller has left: he is charged for what he can have again. What cannot be kept, a stream of events or a very long response,
+ * ends with its caller, and is charged as it would be without a name.
  */
 export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
   const { req, res } = passed;
@@ -36,7 +37,7 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
     booked = book(endNow(), kept);
     return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
   };
-  recordResponse(
+  const recorded = recordResponse(
     res,
     (response) => {
       ending = end(response);
@@ -50,15 +51,18 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
       charged(now) {
         endNow = now;
       },
-      outlivesCaller: true,
-      isCallersLoss: () => ending !== undefined,
+      outlivesCaller: () => !recorded.cannotBeKept,
+      isCallersLoss: () => ending !== undefined || recorded.cannotBeKept,
       async notCharged(it) {
         await named.abandon();
         return passed.notCharged(it);
       },
     });
     await ending?.catch(() => undefined);
-    return { ...passedOn, booked };
+    if (!passedOn.charged || booked !== undefined) return { ...passedOn, booked };
+    // It has not come to its end, or its response could not be kept.
+    await named.abandon();
+    return { ...passedOn, booked: book(passedOn.end) };
   } catch (error) {
     await named.abandon();
     throw error;

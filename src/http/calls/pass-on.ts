@@ -37,8 +37,8 @@ export interface PassedCall {
   book?(end: CallEnd): Promise<void>;
   /** Whether a caller who hangs up is charged, once the upstream was asked. */
   isCallersLoss(): boolean;
-  /** Whether the response is taken to its end when the caller has left. Default false. */
-  readonly outlivesCaller?: boolean;
+  /** Whether the response is taken on to its end, asked when the caller has left and with each piece after that. Default: it is not. */
+  outlivesCaller?(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
   notCharged(end: CallEnd): Promise<Readonly<Record<string, string>>>;
 }

@@ -38,16 +38,22 @@ export function valueAt(document: unknown, steps: Steps): unknown {
 
 /** A path item itself, where another one stands in for it; undefined where that is not in the document. */
 export function pathItemAt(document: JsonObject, item: unknown): JsonObject | undefined {
-  let found = item;
-  for (let detours = 0; isObject(found); detours += 1) {
-    const { $ref: reference, ...own } = found;
-    if (reference === undefined) return own;
+  const found: JsonObject[] = [];
+  for (let at = item; isObject(at); ) {
+    found.unshift(at);
+    const { $ref: reference } = at;
+    if (reference === undefined) return merged(found);
     const steps = stepsOf(reference);
-    if (steps === undefined || detours === MAX_DETOURS) return undefined;
-    const other = valueAt(document, steps);
-    found = isObject(other) ? { ...other, ...own } : undefined;
+    if (steps === undefined || found.length > MAX_DETOURS) return undefined;
+    at = valueAt(document, steps);
   }
   return undefined;
+}
+
+/** What several path items say together; the last word is the last one's. */
+function merged(items: readonly JsonObject[]): JsonObject {
+  const entries = items.flatMap((it) => Object.entries(it));
+  return Object.fromEntries(entries.filter(([name]) => name !== '$ref'));
 }
 
 /**

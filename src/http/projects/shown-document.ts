@@ -9,6 +9,8 @@ import { withoutUpstream } from './document-without-upstream.js';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 /** What a path item says of all of its operations. */
 const COMMON = ['summary', 'description', 'parameters'];
+/** Characters of JSON that paths may name elsewhere: a short document can name a long part a thousand times. */
+const MOST_REFERRED = 262_144;
 const PARAMETER = /\{[^{}/]*\}/g;
 /** What a price in dollars is paid in. */
 const DOLLARS = 'USDC';
@@ -62,8 +64,9 @@ function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
 }
 
 function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObject): readonly SoldPath[] {
+  const itemOf = pathItemsOf(document);
   return Object.entries(paths).flatMap(([path, written]) => {
-    const item = pathItemAt(document, written);
+    const item = itemOf(written);
     if (item === undefined) return [];
     const costOf = costsAt(project, path.replace(PARAMETER, 'var1'));
     const operations = METHODS.flatMap((method) => {
@@ -74,6 +77,18 @@ function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObje
     const common = Object.fromEntries(Object.entries(item).filter(([name]) => COMMON.includes(name)));
     return operations.length === 0 ? [] : [{ path, common, operations }];
   });
+}
+
+/** Reads the path items of a document; those that stand elsewhere up to a bound, and from there on none of them. */
+function pathItemsOf(document: JsonObject): (written: unknown) => JsonObject | undefined {
+  let referred = 0;
+  return (written) => {
+    if (!isObject(written) || written['$ref'] === undefined) return pathItemAt(document, written);
+    if (referred > MOST_REFERRED) return undefined;
+    const item = pathItemAt(document, written);
+    referred += JSON.stringify(item ?? null).length;
+    return referred > MOST_REFERRED ? undefined : item;
+  };
 }
 
 /** What is made of each operation, by path and method, beside what their paths say of all. */

@@ -75,6 +75,18 @@ describe('what a stranger’s look at a project costs', () => {
     shortest(2);
     expect(shortest(100) / shortest(2)).toBeLessThan(8);
   });
+
+  test('paths that name one long part again and again are not shown without bound', () => {
+    const paths = Object.fromEntries(Array.from({ length: 1_300 }, (_, n) => [`/p${n}`, { $ref: '#/x-item' }]));
+    const item = { get: { description: 'x'.repeat(32_000), responses: {} } };
+    const openapi = { openapi: '3.1.0', paths, 'x-item': item };
+    const shown = marketProjectView(
+      { project: newProject(), version: { project: newProject(), openapi }, figures: FIGURES },
+      'https://x',
+    ).openapi;
+    expect(Object.keys(Object(Reflect.get(Object(shown), 'paths')))).toContain('/p0');
+    expect(JSON.stringify(shown).length).toBeLessThan(10 * JSON.stringify(openapi).length);
+  });
 });
 
 test('the table of routes finds what each of them matches', () => {

@@ -157,6 +157,35 @@ describe.each(BOTH_DATABASES)('a call that was paid before, on %s', (...database
     expect(await creditOf()).toEqual(['0.012347']);
   });
 
+  test.each([
+    ['an empty Idempotency-Key', '  ', 'what is asked'],
+    ['a body too long to be compared', randomUUID(), 'x'.repeat(1_100_000)],
+  ])('has no name with %s', async (_, key, body) => {
+    await leaveCredit(2);
+    for (let n = 0; n < 2; n += 1) {
+      const { status, headers } = await call({ 'idempotency-key': key }, body);
+      expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
+    }
+    expect(await creditOf()).toEqual([]);
+  });
+
+  test('is charged for a stream of events that its caller leaves, and its upstream is let go', async () => {
+    await leaveCredit();
+    let stream: ServerResponse | undefined;
+    fixture.upstream.respond((res) => {
+      stream = res;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    });
+    const headers = { ...caller.key.headers, ...named() };
+    const asked = request(urlOf(project), { method: 'POST', headers, agent: false }).on('error', () => undefined);
+    asked.on('response', (response) => {
+      response.on('error', () => undefined).once('data', () => asked.destroy());
+    });
+    asked.end();
+    await until(() => stream?.destroyed === true);
+    await until(async () => (await creditOf()).length === 0);
+  });
+
   test('is run once where it comes twice at once', async () => {
     await leaveCredit(2);
     const name = named();
