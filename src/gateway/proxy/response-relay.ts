@@ -58,10 +58,7 @@ export interface ExchangeRules {
    * rejects; undefined: they do not wait.
    */
   readonly beforeEnd?: ((status: number) => Promise<void> | undefined) | undefined;
-  /**
-   * Whether the upstream's response is taken on to its end: others keep it. Asked when the caller has left, and with each piece after
-   * that. Default: it is not.
-   */
+  /** Whether it is taken on to its end for others: asked when the caller has left, and with each piece after that. Default: it is not. */
   readonly outlivesCaller?: (() => boolean) | undefined;
   /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
   readonly beforeCut?: ((status: number, reason: ExchangeFailure) => Promise<void>) | undefined;
@@ -158,7 +155,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // It leaves with the end, which others may hold back.
     if (this.#bytes === this.#declaredBytes) this.#last = chunk;
     else if (this.#res.write(chunk) === false && !this.#isAlone) controller.pause();
-    if (this.#isAlone && !this.#goesOnAlone()) this.#fail('client_gone');
+    if (this.#isAlone && !this.#rules.outlivesCaller?.()) this.#fail('client_gone');
   }
 
   onResponseEnd(): void {
@@ -229,17 +226,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 
   readonly #onClose = (): void => {
-    if (this.#isEnded || !this.#goesOnAlone()) return this.#fail('client_gone');
+    if (this.#isEnded || !this.#rules.outlivesCaller?.()) return this.#fail('client_gone');
     if (this.#over || this.#isAlone) return;
     this.#isAlone = true;
     if (this.#res.headersSent) this.#watch(this.#rules.idleTimeoutMs);
     this.#res.destroy();
     this.#controller?.resume();
   };
-
-  #goesOnAlone(): boolean {
-    return this.#rules.outlivesCaller?.() === true;
-  }
 
   /** Whose silence it was: the caller's when there is something for it to read. */
   readonly #onTimeout = (): void => {
