@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isDisguised, utf8TextOf, WIDE_ESCAPE } from '../../lib/http/disguised-path.js';
 
 /** A longer path is read in no way: those who write one write it to be misread. */
 const MAX_PATH = 2_048;
@@ -16,10 +16,6 @@ const decoded = (path: string): string =>
 /** What begins with two slashes is a host to `new URL()`, and its path what follows that. */
 const withoutHost = (path: string): string => path.replace(/^[/\\]{2,}[^/\\]*/, '');
 
-/** What they take apart a path at. */
-const SPECIAL = /[%./;?#\\]/g;
-/** Escapes of old Microsoft servers. */
-const WIDE_ESCAPE = /%u[\da-f]{4}/i;
 /** ASP.NET keeps sessions in one, and takes it out. */
 const IN_PARENTHESES = /^\(.*\)$/s;
 
@@ -48,7 +44,7 @@ const HABITS: readonly ((path: string) => string)[] = [
   withoutHost,
   withoutSessions,
   (path) => path.replace(/\/{2,}/g, '/'),
-  (path) => textOf(path).normalize('NFKC'),
+  (path) => utf8TextOf(path).normalize('NFKC'),
 ];
 
 function withoutSessions(path: string): string {
@@ -56,10 +52,6 @@ function withoutSessions(path: string): string {
     .split('/')
     .filter((segment) => !IN_PARENTHESES.test(segment))
     .join('/');
-}
-
-function textOf(path: string): string {
-  return Buffer.from(path, 'latin1').toString('utf8');
 }
 
 /**
@@ -81,15 +73,4 @@ export function callPathReadings(path: string): readonly string[] | undefined {
   }
   const all = [...readings];
   return all.some((it) => DOTS.test(it)) ? undefined : all;
-}
-
-/** Whether there are bytes of no text in it, which servers replace or drop, or letters that some of them take for separators. */
-function isDisguised(path: string): boolean {
-  if (!isUtf8(Buffer.from(path, 'latin1'))) return true;
-  const text = textOf(path);
-  return separatorsIn(text.normalize('NFKC')) > separatorsIn(text);
-}
-
-function separatorsIn(text: string): number {
-  return text.match(SPECIAL)?.length ?? 0;
 }

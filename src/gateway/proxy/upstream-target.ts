@@ -1,3 +1,4 @@
+import { undisguised } from '../../lib/http/disguised-path.js';
 import { trimEnd } from '../../lib/trim-end.js';
 
 /** Where a call goes. */
@@ -55,8 +56,14 @@ function basePath(pathname: string): string {
 export function hasDotSegments(path: string): boolean {
   let plain = path;
   for (let layer = 0; ENCODED.test(plain); layer += 1) {
-    if (layer === MAX_ENCODINGS) return true;
+    if (layer === MAX_ENCODINGS || hasDots(undisguised(plain))) return true;
     plain = plain.replace(ALL_ENCODED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
+  const lenient = undisguised(plain);
+  // An escape that only some servers take for one may be of anything.
+  return hasDots(plain) || hasDots(lenient) || ENCODED.test(lenient);
+}
+
+function hasDots(plain: string): boolean {
   return plain.split(SEPARATORS).some((segment) => DOTS.test(segment));
 }

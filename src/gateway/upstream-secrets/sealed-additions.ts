@@ -104,14 +104,18 @@ function named(kind: AdditionKind, written: WrittenSecrets): WrittenSecrets {
   return new Set(lower.map(([name]) => name)).size < lower.length ? written : Object.fromEntries(lower);
 }
 
-/** Whether an address is another one, or what is below it however a server reads it. */
+/** Whether an address is another one, or what is below it however a server reads it. A query may say where it leads (`?target=`). */
 function isBelow(url: string, other: string): boolean {
   if (url === other) return true;
   if (!URL.canParse(url) || !URL.canParse(other)) return false;
   const [it, root] = [new URL(url), new URL(other)];
   if (hasDotSegments(it.pathname) || hasDotSegments(root.pathname)) return false;
   const path = trimEnd(root.pathname, '/');
-  return it.origin === root.origin && (it.pathname === path || it.pathname.startsWith(`${path}/`));
+  return (
+    it.origin === root.origin &&
+    it.search === root.search &&
+    (it.pathname === path || it.pathname.startsWith(`${path}/`))
+  );
 }
 
 function placeOf(projectId: string, kind: AdditionKind, name: string): string {
