@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Options of `lru-cache`, with `max` entries. */
+/** Options of `lru-cache`, with `max` entries; or `max` of what `sizeCalculation` says of them. */
 type BoundedCacheOptions<K extends {}, V extends {}> = LRUCache.OptionsBase<K, V, unknown> & { readonly max: number };
 
 /**
@@ -9,5 +9,5 @@ type BoundedCacheOptions<K extends {}, V extends {}> = LRUCache.OptionsBase<K, V
  */
 export function boundedCache<K extends {}, V extends {}>(options: BoundedCacheOptions<K, V>): LRUCache<K, V> {
   const { max, ...others } = options;
-  return new LRUCache<K, V>({ ...others, maxSize: max, sizeCalculation: () => 1 });
+  return new LRUCache<K, V>({ sizeCalculation: () => 1, ...others, maxSize: max });
 }

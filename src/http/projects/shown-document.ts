@@ -1,16 +1,26 @@
 import type { CallRoute } from '../../gateway/prices/call-route.js';
 import { costsAt } from '../../gateway/prices/offered-routes.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { isObject, type JsonObject, operationsIn, pathItemAt, shownComponents } from './document-references.js';
-import { withoutUpstream } from './document-without-upstream.js';
+import { isObject, type JsonObject, namedWebhooks, operationsIn } from './document-references.js';
+import {
+  COMPONENT_KINDS,
+  componentKey,
+  entriesOf,
+  type ShownParts,
+  withoutUpstream,
+} from './document-without-upstream.js';
+import { pathItemReader } from './path-items.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 /** What a path item says of all of its operations. */
 const COMMON = ['summary', 'description', 'parameters'];
-/** Characters of JSON that paths may name elsewhere: a short document can name a long part a thousand times. */
-const MOST_REFERRED = 262_144;
+/** Fields of a document that say nothing of single operations. Others are nobody's, or told of those that are shown. */
+const GENERAL = ['openapi', 'swagger', 'info', 'externalDocs', 'jsonSchemaDialect'];
+/** Characters of JSON that are kept of what is shown. */
+const MOST_KEPT = 16_777_216;
 const PARAMETER = /\{[^{}/]*\}/g;
 /** What a price in dollars is paid in. */
 const DOLLARS = 'USDC';
@@ -27,68 +37,93 @@ interface SoldPath {
   readonly operations: readonly { readonly method: string; readonly operation: JsonObject; readonly at: CallRoute }[];
 }
 
-const known = new WeakMap<DocumentedProject, JsonObject>();
+const known = boundedCache<DocumentedProject, JsonObject>({
+  max: MOST_KEPT,
+  sizeCalculation: (shown) => JSON.stringify(shown).length,
+});
 
 /**
  * A project's own OpenAPI document as buyers see it: at the address and with the keys of the gateway instead of the upstream's,
- * what is not for sale left out, with what only that makes use of, and on each operation what it costs (`x-payment-info`), whatever
+ * of its parts only those that are for sale and what these refer to, and on each operation what it costs (`x-payment-info`), whatever
  * its owner wrote there.
  * @param version - what is shown of it is made once for each
  * @param url - where the project is called
  */
 export function shownDocument(version: DocumentedProject, url: string): JsonObject | null {
   if (version.openapi === undefined) return null;
-  const shown = known.get(version) ?? withPrices(version.project, version.openapi);
-  known.set(version, shown);
+  const before = known.get(version);
+  const shown = before ?? withPrices(version.project, version.openapi);
+  if (before === undefined) known.set(version, shown);
   return { ...shown, servers: [{ url }] };
 }
 
 function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
-  const { paths, components, tags, ...rest } = document;
+  const { paths, tags } = document;
+  const components = isObject(document['components']) ? document['components'] : {};
   const sold = isObject(paths) ? soldPaths(project, document, paths) : [];
-  const shown = {
+  const shown: ShownParts = {
     paths: pathsOf(sold, ({ operation }) => operation),
-    upstreamHost: new URL(project.upstream.url).host,
+    upstreamHost: new URL(project.upstream.url).hostname,
+    named: new Set(),
   };
   const scrubbed = (part: unknown) => withoutUpstream(part, shown);
-  const priced = pathsOf(sold, ({ operation, at }) => ({ ...Object(scrubbed(operation)), ...priceOf(at) }), scrubbed);
-  const { pathItems, ...named } = isObject(components) ? components : {};
-  const kept = shownComponents(named, [paths, pathItems], [priced, rest]);
+  const priced = () =>
+    pathsOf(sold, ({ operation, at }) => ({ ...Object(scrubbed(operation)), ...priceOf(at) }), scrubbed);
+  const general = Object.fromEntries(Object.entries(document).filter(([name]) => GENERAL.includes(name)));
+  const webhooks = webhooksOf(document);
+  // All that is referred to has to be known before anything is shown of it: the first time is for that.
+  priced();
+  scrubbed(webhooks);
+  for (const key of shown.named) shownComponent(components, key, shown);
   return {
-    ...Object(scrubbed(rest)),
+    ...Object(scrubbed(general)),
     ...(Array.isArray(tags) ? { tags: scrubbed(usedTags(tags, shown.paths)) } : {}),
     security: [{ serviceKey: [], serviceSecret: [] }],
-    ...(isObject(paths) ? { paths: priced } : {}),
-    components: { ...Object(scrubbed(kept)), securitySchemes: SCHEMES },
+    ...(isObject(paths) ? { paths: priced() } : {}),
+    ...Object(scrubbed(webhooks)),
+    components: { ...shownComponents(components, shown), securitySchemes: SCHEMES },
   };
 }
 
+/** Webhooks, but for those that something in the document refers to: it may be what is not for sale. */
+function webhooksOf(document: JsonObject): JsonObject {
+  const { webhooks } = document;
+  if (!isObject(webhooks)) return {};
+  const named = namedWebhooks(document);
+  return { webhooks: Object.fromEntries(Object.entries(webhooks).filter(([name]) => !named.has(name))) };
+}
+
+function shownComponents(components: JsonObject, shown: ShownParts): JsonObject {
+  const kinds = COMPONENT_KINDS.map((kind) => {
+    const keys = [...shown.named].filter((key) => key.startsWith(componentKey(kind, '')));
+    const entries = keys.flatMap((key) => Object.entries(shownComponent(components, key, shown)));
+    return [kind, Object.fromEntries(entries)] as const;
+  });
+  return Object.fromEntries(kinds.filter(([, named]) => Object.keys(named).length > 0));
+}
+
+/** What is shown of one component, by its name; nothing where there is none. */
+function shownComponent(components: JsonObject, key: string, shown: ShownParts): JsonObject {
+  const kind = key.slice(0, key.indexOf('/'));
+  const name = key.slice(kind.length + 1);
+  const named = Object.hasOwn(components, kind) ? components[kind] : undefined;
+  return isObject(named) && Object.hasOwn(named, name) ? entriesOf(kind, { [name]: named[name] }, shown) : {};
+}
+
 function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObject): readonly SoldPath[] {
-  const itemOf = pathItemsOf(document);
+  const readItem = pathItemReader(document, [...METHODS, ...COMMON]);
   return Object.entries(paths).flatMap(([path, written]) => {
-    const item = itemOf(written);
+    const item = readItem(written);
     if (item === undefined) return [];
     const costOf = costsAt(project, path.replace(PARAMETER, 'var1'));
     const operations = METHODS.flatMap((method) => {
-      const operation = Object.hasOwn(item, method) ? item[method] : undefined;
+      const operation = item[method];
       const at = isObject(operation) ? costOf(method.toUpperCase()) : undefined;
       return at !== undefined && isObject(operation) ? [{ method, operation, at }] : [];
     });
     const common = Object.fromEntries(Object.entries(item).filter(([name]) => COMMON.includes(name)));
     return operations.length === 0 ? [] : [{ path, common, operations }];
   });
-}
-
-/** Reads the path items of a document; those that stand elsewhere up to a bound, and from there on none of them. */
-function pathItemsOf(document: JsonObject): (written: unknown) => JsonObject | undefined {
-  let referred = 0;
-  return (written) => {
-    if (!isObject(written) || written['$ref'] === undefined) return pathItemAt(document, written);
-    if (referred > MOST_REFERRED) return undefined;
-    const item = pathItemAt(document, written);
-    referred += JSON.stringify(item ?? null).length;
-    return referred > MOST_REFERRED ? undefined : item;
-  };
 }
 
 /** What is made of each operation, by path and method, beside what their paths say of all. */

@@ -76,16 +76,42 @@ describe('what a stranger’s look at a project costs', () => {
     expect(shortest(100) / shortest(2)).toBeLessThan(8);
   });
 
-  test('paths that name one long part again and again are not shown without bound', () => {
-    const paths = Object.fromEntries(Array.from({ length: 1_300 }, (_, n) => [`/p${n}`, { $ref: '#/x-item' }]));
-    const item = { get: { description: 'x'.repeat(32_000), responses: {} } };
-    const openapi = { openapi: '3.1.0', paths, 'x-item': item };
-    const shown = marketProjectView(
-      { project: newProject(), version: { project: newProject(), openapi }, figures: FIGURES },
-      'https://x',
-    ).openapi;
-    expect(Object.keys(Object(Reflect.get(Object(shown), 'paths')))).toContain('/p0');
-    expect(JSON.stringify(shown).length).toBeLessThan(10 * JSON.stringify(openapi).length);
+  const shownOf = (openapi: Readonly<Record<string, unknown>>) => {
+    const version = { project: newProject(), openapi };
+    const { user, system } = process.cpuUsage();
+    const { openapi: shown } = marketProjectView({ project: version.project, version, figures: FIGURES }, 'https://x');
+    const used = process.cpuUsage({ user, system });
+    const text = JSON.stringify(shown);
+    const paths = Object.keys(Object(shown?.['paths']));
+    return { paths, times: text.length / JSON.stringify(openapi).length, work: used.user + used.system };
+  };
+  const pathsTo = (count: number, reference: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`/p${n}`, { $ref: reference }]));
+
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a long operation', { get: { description: 'x'.repeat(32_000) } }],
+    ['a long word on all of its operations', { description: 'x'.repeat(32_000), get: {} }],
+    ['many parameters', { get: { parameters: Array.from({ length: 1_000 }, (_, n) => ({ name: `n${n}` })) } }],
+  ])('the answer stays near its document where a thousand paths stand for one with %s', (_, item) => {
+    const many = shownOf({ paths: pathsTo(1_300, '#/x-item'), 'x-item': item });
+    expect(many.times).toBeLessThan(10);
+    expect([many.paths.length > 0, many.paths.length < 1_300]).toEqual([true, true]);
+    expect(shownOf({ paths: pathsTo(3, '#/x-item'), 'x-item': item }).paths).toHaveLength(3);
+  });
+
+  test('paths that lead to a long item by detours cost no more than as many that lead to none', () => {
+    const wide = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`x${n}`, 0]));
+    const detours = Array.from({ length: 9 }, (_, n) => [`x-${n}`, { $ref: `#/x-${n + 1}` }]);
+    const document = (count: number, paths: object) => ({
+      ...Object.fromEntries(detours),
+      'x-9': { ...wide, get: {} },
+      paths,
+      count,
+    });
+    const least = (paths: object) => Math.min(...[1, 2, 3].map((it) => shownOf(document(it, paths)).work));
+    expect(shownOf(document(0, pathsTo(1_000, '#/x-0'))).paths).toHaveLength(1_000);
+    const plain = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`/p${n}`, { get: {} }]));
+    expect(least(pathsTo(1_000, '#/x-0')) / least(plain)).toBeLessThan(8);
   });
 });
 

@@ -194,10 +194,7 @@ describe('a project', () => {
       expect(shown).toEqual({
         ...{ openapi: '3.1.0', info: openapi.info, servers: [{ url: `${fixture.url}/v1/weather` }] },
         security: [{ serviceKey: [], serviceSecret: [] }],
-        components: {
-          schemas: { Town: {} },
-          securitySchemes: { serviceKey: expect.anything(), serviceSecret: expect.anything() },
-        },
+        components: { securitySchemes: { serviceKey: expect.anything(), serviceSecret: expect.anything() } },
         paths: {
           '/health': { get: { 'x-payment-info': { price: { mode: 'free' } } } },
           '/days/{town}': {
@@ -297,8 +294,85 @@ describe('a project', () => {
         },
       },
       components: {
-        schemas: { Town: schemas.Town, Left: schemas.Left, Unused: schemas.Unused },
+        schemas: { Town: schemas.Town, Left: schemas.Left },
         securitySchemes: expect.anything(),
+      },
+    });
+  });
+
+  test('tells nothing of what is denied nor of its upstream by other ports, data, names of parts or fields of its root', async () => {
+    const other = 'http://WEATHER.example:8443/hidden';
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const body = (schema: object) => ({ responses: { 200: { content: { 'application/json': { schema } } } } });
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'W', version: '1', termsOfService: other, contact: { url: '//weather.example/hidden' } },
+      jsonSchemaDialect: 'https://dialect.example/1',
+      definitions: { DeniedOld: {} },
+      more: { denied: true },
+      webhooks: { denied: { post: {} }, deniedToo: { post: {} }, fell: { post: {} } },
+      paths: {
+        '/denied': { post: body(ref('Denied')), $ref: '#/webhooks/denied' },
+        '/denied/too': { $ref: 'openapi.json#/webhooks/deniedToo' },
+        '/denied/called': { $ref: '#/components/callbacks/Denied/x' },
+        '/days': {
+          get: {
+            ...body(ref('Town')),
+            callbacks: { 'https://weather.example:1/a': { post: {} } },
+            'x-denied': other,
+          },
+          post: body({
+            oneOf: [
+              { $ref: 'openapi.json#/components/schemas/Denied' },
+              { $ref: '#denied' },
+              { $dynamicRef: '#denied' },
+              { $ref: '#/definitions/DeniedOld' },
+              { $ref: '#/webhooks/denied/post' },
+              { $ref: '#/components/schemas' },
+            ],
+          }),
+        },
+      },
+      components: {
+        callbacks: { Denied: { x: { post: {} } } },
+        schemas: {
+          Denied: { $anchor: 'denied', $dynamicAnchor: 'denied' },
+          Kind: { type: 'string' },
+          Town: {
+            oneOf: [ref('Kind')],
+            discriminator: {
+              propertyName: 'kind',
+              mapping: {
+                ...{ kind: 'Kind', same: '#/components/schemas/Kind', first: 'Denied' },
+                ...{ second: '#/components/schemas/Denied', third: '#/paths/~1denied/post' },
+              },
+            },
+            example: { a: [other, 'b', { c: '//weather.example', d: 'weather.example:81/x' }] },
+            examples: [{ [other]: 1 }, 'https:weather.example/', 'kept'],
+            enum: ['\\\\weather.example\\x', 'town'],
+            default: 'https://weather.example./',
+          },
+        },
+      },
+    };
+    await offer('weather', { openapi, routes: [{ path: '/denied/**', deny: 404 }] });
+    const { body: answer } = await one('weather');
+    expect(JSON.stringify(answer)).not.toMatch(/denied|weather\.example/i);
+    expect(answer['openapi']).toMatchObject({
+      info: { title: 'W', version: '1', contact: {} },
+      jsonSchemaDialect: 'https://dialect.example/1',
+      webhooks: { fell: { post: {} } },
+      components: {
+        schemas: {
+          Kind: { type: 'string' },
+          Town: {
+            oneOf: [ref('Kind')],
+            discriminator: { propertyName: 'kind', mapping: { kind: 'Kind', same: '#/components/schemas/Kind' } },
+            example: { a: ['b', {}] },
+            examples: [{}, 'kept'],
+            enum: ['town'],
+          },
+        },
       },
     });
   });
