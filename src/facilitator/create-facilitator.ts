@@ -162,10 +162,15 @@ function monitorOf(
 }
 
 /** The books, and what is held of them in this process. */
-function booksInUse(books: PaymentBooks, { leaseMs, ...bounds }: Resolved, fault: () => TollhouseError | undefined) {
+function booksInUse(
+  books: PaymentBooks,
+  { leaseMs, storage, ...bounds }: Resolved,
+  fault: () => TollhouseError | undefined,
+) {
   return {
     ...books,
     leases: createLeases(books.ledger, leaseMs),
+    suspensions: storage?.gateway.suspensions,
     inFlight: createPaymentsInFlight(bounds, fault),
   };
 }

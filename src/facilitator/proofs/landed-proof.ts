@@ -1,11 +1,12 @@
 import type { Leg } from '../../protocol/money/split.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
-import type { Settlement, Token } from '../../protocol/types.js';
+import type { Refusal, Settlement, Token } from '../../protocol/types.js';
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import { PROGRAMS } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { brought, failureText, PROOF_MAX_AGE_MS } from '../backend/chain-landing.js';
+import { isSentSuspended } from '../backend/refuse-suspended.js';
 import { landedInLostPeriod } from '../payments/lost-period.js';
 import { boundBy, resourceOf } from '../payments/payment-binding.js';
 import { createClaim } from '../payments/payment-claim.js';
@@ -99,6 +100,7 @@ async function readProof(parts: ProofParts, signature: string, use: ProofUse): P
   if (!paid.ok) return usedBefore(parts, landed, paid);
   if (request !== undefined && (await buysNothing(parts, request, landed))) return refused('invalid_transfer_late');
   const { payer } = paid;
+  if (await isSentSuspended(parts, payer, landed)) return { status: 'refused', refusal: SENT_SUSPENDED };
   const claim = await claimLanded(
     parts,
     { signature, landed, payer, ...boundBy(use), ...whatFor(parts, landed, paid, use) },
@@ -106,6 +108,12 @@ async function readProof(parts: ProofParts, signature: string, use: ProofUse): P
   );
   return opened(parts, claim);
 }
+
+const SENT_SUSPENDED: Refusal = {
+  reason: 'wallet_suspended',
+  message:
+    'The wallet that sent it was suspended here: it pays for nothing, and its money is where it was sent. Ask the operator.',
+};
 
 function refused(reason: Reason): OpenedProof {
   return { status: 'refused', refusal: { reason, message: REASONS[reason] } };

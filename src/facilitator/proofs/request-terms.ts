@@ -13,10 +13,11 @@ import type { DecodedTransaction } from '../../solana/transaction/transaction.js
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { LandedReader } from '../backend/landed-reader.js';
+import type { PayerSuspensions } from '../backend/refuse-suspended.js';
 import type { PaymentServiceParts } from '../payments/payment-life.js';
 
 /** What settling and following payment requests needs beside the payment service. */
-export interface RequestParts extends PaymentServiceParts {
+export interface RequestParts extends PaymentServiceParts, Pick<PayerSuspensions, 'suspensions'> {
   readonly network: NetworkId;
   readonly rpc: SolanaRpc;
   readonly delivery: TransactionDelivery;

@@ -1,5 +1,6 @@
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { isSentSuspended } from '../backend/refuse-suspended.js';
 import { claimLanded } from './claim-landed.js';
 import { bookLate, type FoundPayment, isLate } from './late-payment.js';
 import { readPaid } from './read-paid.js';
@@ -43,6 +44,7 @@ export function createWalletPayments(parts: RequestParts): WalletPayments {
     const paid = readPaid(landed, requestTransfers(request));
     if (!paid.ok) return 'dismissed';
     const payment = { signature, landed, payer: paid.payer, asset: paid.asset };
+    if (await isSentSuspended(parts, paid.payer, landed)) return 'dismissed';
     if (!isLate(request, landed, parts.now())) return recordLanded(parts, request, payment);
     // One before it may have been in time.
     return isFirst ? bookLate(parts, request, payment) : 'open';

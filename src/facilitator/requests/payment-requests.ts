@@ -49,6 +49,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   const context = { network, managedKeys, now, ...tokenRules };
 
   async function prepare(request: PaymentRequestRecord, payer: string, payingFee: string): Promise<CreatedPayment> {
+    await parts.suspensions?.refuseWallet(payer);
     const missing = await readRecipients(request, rpc);
     return { request, transfer: await prepareTransfer(request, { payer, feePayer: payingFee }, missing, parts) };
   }
