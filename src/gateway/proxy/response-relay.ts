@@ -2,67 +2,11 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
 import { hasLeft } from '../../lib/http/response-left.js';
+import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { BodyTooLarge } from './request-body.js';
 import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
 
 type Controller = Dispatcher.DispatchController;
-
-/** Why an upstream's response did not reach the caller. */
-export type ExchangeFailure =
-  /** No connection: wrong name, closed port, TLS, an address that may not be called. */
-  | 'upstream_unreachable'
-  /** Nothing came for too long, before the head or within the body. */
-  | 'upstream_timeout'
-  /** The connection broke, or what came is not HTTP. */
-  | 'upstream_reset'
-  /** More than is passed on. */
-  | 'upstream_answer_too_large'
-  /** The caller's body is more than is taken. */
-  | 'body_too_large'
-  /** The caller closed the connection, or stopped to read. */
-  | 'client_gone';
-
-/** How an exchange ended. */
-export type ExchangeEnd<Failure extends string = ExchangeFailure> =
-  | { readonly delivered: true; readonly status: number }
-  | {
-      readonly delivered: false;
-      readonly reason: Failure;
-      /** Status of the upstream, where it answered. */
-      readonly status?: number;
-      /** Whether anything of a response had come. */
-      readonly isAnswered?: boolean;
-      /** What went wrong underneath, for a log; it may name the upstream's host. */
-      readonly cause?: unknown;
-    };
-
-/** Headers that the caller of a hook puts on a response; their names replace those of the upstream. */
-export type ExtraHeaders = Readonly<Record<string, string>>;
-
-/** Bounds of an exchange, and what is done within. */
-export interface ExchangeRules {
-  /** Milliseconds from the last byte of the request that moved until the head of the response. */
-  readonly headTimeoutMs: number;
-  /** Milliseconds that the response's body may stand still. */
-  readonly idleTimeoutMs: number;
-  /** Bytes of the response's body. */
-  readonly maxResponseBytes: number;
-  /** What a caller reaches a place that the upstream names at. */
-  readonly toPublic: (location: string) => string;
-  /** Tells values that the caller must not see. Default: there are none. */
-  readonly isHidden?: ((value: string) => boolean) | undefined;
-  /** Asked right before the head is written; the body waits as long. */
-  readonly beforeHead?: ((status: number) => ExtraHeaders | Promise<ExtraHeaders>) | undefined;
-  /**
-   * Asked when the response is here whole, before its last bytes leave. They wait for it for some seconds, whether it resolves or
-   * rejects; undefined: they do not wait.
-   */
-  readonly beforeEnd?: ((status: number) => Promise<void> | undefined) | undefined;
-  /** Whether it is taken on to its end for others: asked when the caller has left, and with each piece after that. Default: it is not. */
-  readonly outlivesCaller?: (() => boolean) | undefined;
-  /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
-  readonly beforeCut?: ((status: number, reason: ExchangeFailure) => Promise<void>) | undefined;
-}
 
 const NO_BODY = new Set([204, 304]);
 /** Longer than it takes to write something down: what cannot be written must not keep a response back. */
@@ -155,7 +99,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // It leaves with the end, which others may hold back.
     if (this.#bytes === this.#declaredBytes) this.#last = chunk;
     else if (this.#res.write(chunk) === false && !this.#isAlone) controller.pause();
-    if (this.#isAlone && !this.#rules.outlivesCaller?.()) this.#fail('client_gone');
+    this.#endAlone();
   }
 
   onResponseEnd(): void {
@@ -186,6 +130,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     res.writeHead(this.#status);
     this.#watch(this.#rules.idleTimeoutMs);
     if (this.#complete) return this.#endSoon();
+    this.#endAlone();
     // Together with the first piece of the body where that is here already; else now, for streams.
     process.nextTick(() => {
       if (this.#bytes === 0 && !this.#over && !res.writableEnded) res.flushHeaders();
@@ -226,13 +171,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 
   readonly #onClose = (): void => {
-    if (this.#isEnded || !this.#rules.outlivesCaller?.()) return this.#fail('client_gone');
+    if (this.#isEnded || !this.#goesOnAlone()) return this.#fail('client_gone');
     if (this.#over || this.#isAlone) return;
     this.#isAlone = true;
     if (this.#res.headersSent) this.#watch(this.#rules.idleTimeoutMs);
     this.#res.destroy();
     this.#controller?.resume();
   };
+
+  #goesOnAlone(): boolean {
+    return this.#rules.outlivesCaller?.() === true;
+  }
+
+  /** Nobody waits for it any more, and what has come of it tells that it cannot be kept either. */
+  #endAlone(): void {
+    if (this.#isAlone && !this.#goesOnAlone()) this.#fail('client_gone');
+  }
 
   /** Whose silence it was: the caller's when there is something for it to read. */
   readonly #onTimeout = (): void => {

@@ -6,9 +6,10 @@ import { newId } from '../../lib/ids.js';
 import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
+import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
-import { Exchange, type ExchangeEnd, type ExchangeRules } from './response-relay.js';
+import { Exchange } from './response-relay.js';
 import {
   NO_ADDITIONS,
   tellsSecret,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ExchangeEnd } from './response-relay.js';
+import type { ExchangeEnd } from './exchange-rules.js';
 
 /** How often, and for how long in all, a call is sent again. */
 export interface RetryRules {

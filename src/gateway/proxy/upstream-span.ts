@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { inSpan, type SpanAttributes, type TraceSpan } from '../../telemetry/trace.js';
-import type { ExchangeEnd, ExchangeFailure } from './response-relay.js';
+import type { ExchangeEnd, ExchangeFailure } from './exchange-rules.js';
 import { methodOf } from './upstream-fields.js';
 
 /** Why a call was not passed on, or its response was not. */

@@ -7,7 +7,7 @@ import {
   type IdempotentRequest,
   type Known,
 } from '../../middleware/idempotency/idempotent-request.js';
-import { requestFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -46,7 +46,10 @@ export function noteName(gate: PaymentGate, call: Call, req: Request): boolean {
   return key !== undefined;
 }
 
-/** The call that a request is, by its name; undefined where it has none, or its client is gone. Most calls are never asked. */
+/**
+ * The call that a request is, by its name; undefined where it has none, its body is too long to be compared, or its client is gone.
+ * Most calls are never asked.
+ */
 export function namedOf(req: Request): Promise<NamedCall | undefined> {
   return noted.of(req)?.() ?? Promise.resolve(undefined);
 }
@@ -54,9 +57,9 @@ export function namedOf(req: Request): Promise<NamedCall | undefined> {
 async function readName(gate: PaymentGate, call: Call, req: Request): Promise<NamedCall | undefined> {
   const key = keyOf(req);
   const name = key ?? paymentHeaderOf(req);
-  if (name === undefined) return undefined;
-  const fingerprint = await requestFingerprint(req);
-  if (fingerprint === undefined) return undefined;
+  // Two that are not compared to their end could be taken for one.
+  const fingerprint = name && (await wholeFingerprint(req));
+  if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
   const { secret } = callRetry(call, req);
   const { idempotency: store } = gate.options.facilitator;
@@ -90,13 +93,14 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   };
 }
 
+/** An empty header names nothing. */
 function keyOf(req: Request): string | undefined {
   return req.get(KEY_HEADER)?.trim() || undefined;
 }
 
 function paymentHeaderOf(req: Request): string | undefined {
   const names = [SERVICE_PAYMENT_HEADER, ...CODECS.map(({ requestHeader }) => requestHeader)];
-  return names.map((it) => req.get(it)).find((it) => it !== undefined && it !== '');
+  return names.map((it) => req.get(it)).find(Boolean);
 }
 
 function answerOther(status: 'mismatch' | 'running', res: Response): void {

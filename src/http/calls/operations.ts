@@ -41,7 +41,7 @@ const callProject = defineOperation({
     'Access-Pass': 'The token of a pass that was bought with an earlier call.',
     'Idempotency-Key':
       'Names a call that credit or a pass pays: the same call again under it gets the same response for 24 hours, and is charged ' +
-      'once. Without it the payment that such a call brings names it.',
+      'once. Without it the payment that such a call brings names it. A call with a body of more than 1 MiB has no name.',
   },
   takesKey: false,
   responses: { 200: { description: 'What the upstream answered, whatever its status.', mediaType: '*/*' } },

@@ -36,6 +36,12 @@ export async function paymentFingerprint(req: Request): Promise<string | undefin
   return createHash('sha256').update(head).update('\n').update(compared).digest('hex');
 }
 
+/** The same where all of the body counts; undefined also where it is longer than {@link MAX_COMPARED_BYTES}, or not known to the byte. */
+export async function wholeFingerprint(req: Request): Promise<string | undefined> {
+  const body = await readWholeBody(req, MAX_COMPARED_BYTES);
+  return body && paymentFingerprint(req);
+}
+
 const NOTHING = Buffer.alloc(0);
 
 /** Lets the rest of a body go that nobody will read, and waits for its end: who is still sending may miss the response. */

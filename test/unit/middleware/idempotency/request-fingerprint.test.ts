@@ -8,6 +8,7 @@ import {
   paymentFingerprint,
   readWholeBody,
   requestFingerprint,
+  wholeFingerprint,
 } from '../../../../src/middleware/idempotency/request-fingerprint.js';
 import { type AppServer, serveApp } from '../../../helpers/http/app-server.js';
 import { openSocket, rawRequest } from '../../../helpers/http/raw-http.js';
@@ -170,6 +171,15 @@ describe('a body that is longer than what is compared', () => {
     expect(await foundOf(url, `${LONGEST}345`)).not.toBe(first);
     expect(await foundOf(url, `y${LONGEST.slice(1)}12`)).not.toBe(first);
     expect(await foundOf(url, LONGEST)).not.toBe(first);
+  });
+
+  test('leaves a request without one where all of the body counts, and else it is that of a payment', async () => {
+    const [payment, whole] = [await serve(paymentFingerprint), await serve(wholeFingerprint)];
+    expect(await foundOf(whole, LONGEST)).toBe(await foundOf(payment, LONGEST));
+    expect(await foundOf(whole, `${LONGEST}x`)).toBe(null);
+    expect(await foundOf(whole, undefined, unannounced(LONGEST, 'x'))).toBe(null);
+    const lost = await serve(wholeFingerprint, eatBodies);
+    expect(await foundOf(lost, '1234')).toBe(null);
   });
 
   test('counts for a payment where its length is not told', async () => {
