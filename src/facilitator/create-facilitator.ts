@@ -33,6 +33,7 @@ import { createHoldingsReader } from './holdings/holdings.js';
 import { createLeases } from './payments/leases.js';
 import { memoryOf } from './payments/lost-period.js';
 import { createPaymentsInFlight } from './payments/payments-in-flight.js';
+import { createEarlierSends } from './payouts/earlier-sends.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
@@ -102,7 +103,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
   const holdings = createHoldingsReader(rpc, tokens);
   const chain = {
-    ...chainReaders(resolved, rpc, tokens, timing),
+    ...chainReaders(resolved, rpc, tokens, timing, books),
     ...fees,
     network,
     rpc,
@@ -190,12 +191,14 @@ type Resolved = ReturnType<typeof resolveOptions<typeof facilitatorOptions>>;
 
 /** What looks at the chain and waits for it. */
 function chainReaders(
-  { wsUrl, blockhashHints, allowMints }: Resolved,
+  { wsUrl, blockhashHints, allowMints, network, storage, now }: Resolved,
   rpc: SolanaRpc,
   tokens: readonly Pick<Token, 'mint'>[],
   timing: FacilitatorTiming,
+  { ledger: memory }: PaymentBooks,
 ) {
   return {
+    earlier: createEarlierSends({ network, rpc, memory, database: storage?.database, now }),
     landed: createLandedReader(rpc),
     delivery: createTransactionDelivery({ rpc, timing, ...defined({ wsUrl }) }),
     blockhashes: createBlockhashCache({

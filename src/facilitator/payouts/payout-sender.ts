@@ -12,6 +12,7 @@ import { networkFeeOf } from '../../solana/transaction/network-fee.js';
 import type { HeldReason, PayoutRecord, SignedPayout } from '../../storage/payouts/payout-store.js';
 import { asked, unknownInOutage } from '../backend/chain-landing.js';
 import type { FeeLimit } from '../sponsorship/fee-limit.js';
+import type { EarlierSends } from './earlier-sends.js';
 import { createPastPayouts, type PaidPrefix, type PastPayouts } from './past-payouts.js';
 import { failedLegOf, findPayoutFate, type PayoutOutcome } from './payout-fate.js';
 
@@ -46,6 +47,11 @@ export interface PayoutSender {
   token(mint: string): Promise<Token>;
   /** Which of some recipients cannot receive a token, and why. A missing token account is never created: its rent is theirs to pay. */
   faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, RecipientReason>>;
+  /**
+   * Resolves when payouts may be signed. Rejects with `chain_unavailable` while something may still land that was sent before the books were
+   * restored, as `prepare` and `past` do too.
+   */
+  mayPay(): Promise<void>;
   /** Looks whether a payout from one of `wallets` would succeed, and signs its transaction. It is not sent. */
   prepare(payout: SentMoney): Promise<PreparedPayout>;
   /** Sends a signed payout and waits. Never rejects for an outage: it may have left. */
@@ -76,6 +82,8 @@ export interface PayoutSenderParts {
   readonly splitWallets: readonly [SplitWallet, ...SplitWallet[]];
   /** Bounds what the fee payer spends. */
   readonly feeLimit: FeeLimit;
+  /** What was sent before the books were restored. Default: they were not. */
+  readonly earlier?: EarlierSends;
   /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
 }
@@ -89,6 +97,7 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
   const { network, delivery, splitWallets, timeoutMs = TIMEOUT_MS } = parts;
   const mints = new Map<string, Token>();
   const read = { marks: new Map() };
+  const mayPay = async () => parts.earlier?.over();
 
   async function token(mint: string): Promise<Token> {
     const known = parts.tokens.find((it) => it.mint === mint) ?? mints.get(mint);
@@ -113,9 +122,17 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     wallet: splitWallets[0].address,
     wallets: splitWallets.map(({ address }) => address),
     token,
-    past: (wallet, prefix) => createPastPayouts(parts.rpc, wallet, prefix),
+    mayPay,
+    past(wallet, prefix) {
+      const past = createPastPayouts(parts.rpc, wallet, prefix);
+      // What is missing in a history proves nothing as long as something may be added to it.
+      return { ...past, page: (before) => mayPay().then(() => past.page(before)) };
+    },
     faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
-    prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
+    async prepare(payout) {
+      await mayPay();
+      return prepare(parts, payout, await token(payout.mint));
+    },
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.
     send: (signed) => outcomeOf(delivery.deliver({ ...deliveryOf(signed), preflight: false, timeoutMs }), signed),
     resume: (signed) => outcomeOf(delivery.watch({ ...deliveryOf(signed), timeoutMs }), signed),

@@ -9,7 +9,7 @@ import { findUnbooked, type UnbookedRefund } from './past-refunds.js';
 export interface RefundWorkParts {
   readonly book: RefundStore;
   readonly passes: Pick<PassStore, 'debit'>;
-  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'past'>;
+  readonly sender: Pick<PayoutSender, 'mayPay' | 'prepare' | 'send' | 'resume' | 'past'>;
   readonly ledger: Pick<Ledger, 'find'>;
   /** Told when one has landed. */
   readonly onPaid: (refund: RefundRecord) => void;
@@ -59,6 +59,7 @@ async function advance(
   const { book, sender } = parts;
   const { id, signed } = refund;
   if (signed !== undefined) return conclude(parts, refund, lease, await sender.resume(signed));
+  await sender.mayPay();
   const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
   if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
   const { past } = looked ?? { past: await unbooked(parts, refund) };

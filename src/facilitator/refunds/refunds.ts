@@ -32,7 +32,7 @@ export interface RefundParts extends Memory {
   readonly ledger: Pick<Ledger, 'find'>;
   readonly passes: Pick<PassStore, 'find' | 'findByPayment' | 'debit'>;
   readonly book: RefundStore;
-  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'past' | 'wallet'>;
+  readonly sender: Pick<PayoutSender, 'mayPay' | 'prepare' | 'send' | 'resume' | 'past' | 'wallet'>;
   readonly bounds: RefundBounds;
   readonly events: Pick<PaymentEventBus, 'emit'>;
   /** Clock, milliseconds since the epoch. */
@@ -61,6 +61,7 @@ export function createRefunds(parts: RefundParts): Refunds {
   return {
     isFound: lost.isFound,
     async refund(paymentId) {
+      await sender.mayPay();
       const underWay = await openOf(parts, paymentId);
       if (underWay !== undefined) return viewOf(await followed(parts, underWay));
       const wanted = await whatIsLeft(parts, paymentId);

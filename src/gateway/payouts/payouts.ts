@@ -51,7 +51,7 @@ export interface Payouts {
   list(projectId: string, limit: number, after?: PayoutPosition): Promise<readonly PayoutRecord[]>;
   /**
    * Plans payouts of all that a project owes, and begins to make them; recipients who cannot receive, or are owed too little, are left out. Answers
-   * those that were planned. Rejects with `chain_unavailable`.
+   * those that were planned. Rejects with `chain_unavailable`, also while books that were restored wait for what was sent before.
    */
   request(projectId: string): Promise<readonly PayoutRecord[]>;
   /** Books what has come in, plans what is due, and brings everything unfinished further. Rejects with what stopped it. */
@@ -81,6 +81,7 @@ export function createPayouts(parts: PayoutsParts): Payouts {
 
   async function run(): Promise<void> {
     await accrue(book);
+    await sender.mayPay();
     const ready = await Promise.all(wallets.map((wallet) => book.ready(network, wallet)));
     // A wallet that was replaced is emptied, so that its key can go.
     const due = ready.flat().filter((it) => it.wallet !== sender.wallet || isDue(it, parts, now()));
@@ -118,6 +119,7 @@ export function createPayouts(parts: PayoutsParts): Payouts {
     resolve: (payout) => resolvePayout({ book, now, sender, fate: sender.fate }, payout),
     async request(projectId) {
       await accrue(book);
+      await sender.mayPay();
       const payouts = await planPayouts(work, await book.owed(projectId));
       if (payouts.length > 0) inBackground(advance);
       return payouts;

@@ -1,101 +1,108 @@
-import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { openStorage } from '../../../src/storage/open-storage.js';
-import { settleRestored } from '../../../src/storage/sql/backup/after-restore.js';
-import { NOTE_MOMENT } from '../../../src/storage/sql/backup/moments.js';
-import type { Storage } from '../../../src/storage/storage.js';
-import { USDC } from '../../helpers/crash/crash-fixture.js';
-import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
-import { passAnswer } from '../../helpers/http/passes.js';
+import { openRestoredShop, type RestoredShop } from '../../helpers/fixtures/restored-shop.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { rejectionOf } from '../../helpers/nodes/fake-node.js';
 import { emptyDatabases } from '../../helpers/storage/empty-databases.js';
-import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = 10_000n;
+const LEFT = PRICE - 1_000n;
+/** Longer than anything that comes between a refund that is sent and one that is asked for after the restore. */
+const UNDER_WAY_SLOTS = 1_000;
 
 describe.each(emptyDatabases())('credit in books of $dialect that were restored', ({ newUrl }) => {
   let fixture: TollFixture;
-  let url: string;
-  let storage: Storage;
-  let path: string;
-  let runs = 0;
+  let shop: RestoredShop;
 
-  beforeAll(async () => {
-    [fixture, url] = await Promise.all([openTollFixture({ maxBlockhashAgeBlocks: 10_000 }), newUrl()]);
-    storage = await openStorage(url);
+  beforeEach(async () => {
+    fixture = await openTollFixture();
+    shop = await openRestoredShop(fixture, await newUrl());
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await fixture.close();
-    await storage.close();
+    await shop.close();
   });
 
-  /** Sells credit; a refund is paid by this wallet. */
-  async function openShop(keypair: Awaited<ReturnType<TollFixture['sandbox']['createWallet']>>) {
-    const facilitator = fixture.facilitatorWith({ storage, refunds: { keypair } }, QUICK);
-    const sold = { facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' } as const;
-    const origin = await fixture.serve((app) => {
-      app.get('/credit', requirePayment({ ...sold, pass: { credit: true, cost: '$0.001' } }), (_req, res) => {
-        runs += 1;
-        res.send('sold');
-      });
+  /** Waits for something, while the blocks go by in which what was sent before can land. */
+  const asBlocksGoBy = (holds: () => boolean | Promise<boolean>) =>
+    until(async () => {
+      fixture.sandbox.expireBlockhashes();
+      return holds();
     });
-    path = `${origin}/credit`;
-    return facilitator;
-  }
-
-  async function buyer() {
-    const payer = await fixture.sandbox.createWallet({ usdc: '1' });
-    const wallet = payer.publicKey.toBase58();
-    const { v2 } = await signPayment({ sandbox: fixture.sandbox, payer }, path);
-    const bought = await fetch(path, { headers: v2 });
-    const token = { 'access-pass': bought.headers.get('access-pass') ?? '' };
-    const [pass] = await storage.passes.list(wallet);
-    return {
-      pass: pass!,
-      held: () => fixture.sandbox.tokenBalance(wallet, USDC),
-      use: async () => passAnswer(await fetch(path, { headers: token })),
-    };
-  }
-
-  /** The books as they were before a refund: as a backup has them. */
-  async function forget(refund: string, { id, left = 0n }: { readonly id: string; readonly left?: bigint }) {
-    const run = (name: string, text: string, ...values: (string | number)[]) =>
-      storage.database.query({ name: `test_forget_${name}`, text }, ...values);
-    await run('refund', 'delete from tollhouse_refund where id = $1', refund);
-    await run('debit', 'delete from tollhouse_pass_debit where request = $1', refund);
-    await run('taken', 'update tollhouse_pass set remaining = $2, over_at = null where id = $1', id, Number(left));
-  }
 
   test('that was paid back meanwhile buys nothing, and none buys before that is known; the rest buys on', async () => {
-    const keypair = await fixture.sandbox.createWallet({ usdc: '5' });
-    const before = await openShop(keypair);
-    const [refunded, honest] = [await buyer(), await buyer()];
-    await storage.database.query(NOTE_MOMENT, 'backed_up', Date.now());
+    const before = await shop.open();
+    const [refunded, honest] = [await shop.buyer(), await shop.buyer()];
+    await shop.backUp();
     const { id } = await before.refund(refunded.pass.paymentId);
     const held = refunded.held();
-    await before.close();
-    await forget(id, refunded.pass);
-    await settleRestored(storage.database, Date.now());
-    await storage.close();
-    storage = await openStorage(url);
-    runs = 0;
+    await shop.restore([{ refund: id, pass: refunded.pass }]);
 
     const { faults } = fixture.sandbox;
     faults.add({ kind: 'error', method: 'getSignaturesForAddress' });
-    await openShop(keypair);
+    await shop.open();
     const inTheDark = [await refunded.use(), await honest.use()];
     expect(inTheDark.map(({ status, code }) => [status, code])).toEqual([
       [503, 'payment_backend_unavailable'],
       [503, 'payment_backend_unavailable'],
     ]);
     // What is bought now is in the books.
-    expect((await (await buyer()).use()).status).toBe(200);
+    expect((await (await shop.buyer()).use()).status).toBe(200);
     faults.clear();
-    await until(async () => (await honest.use()).status === 200);
-    runs = 0;
+    await asBlocksGoBy(async () => (await honest.use()).status === 200);
+    const served = shop.runs();
     expect(await refunded.use()).toMatchObject({ status: 402, code: 'pass_used_up' });
-    expect(runs).toBe(0);
-    const [booked] = await storage.refunds.ofPayment(refunded.pass.paymentId);
-    expect(booked).toMatchObject({ id, state: 'paid', amount: PRICE - 1_000n });
+    expect(shop.runs()).toBe(served);
+    const [booked] = await shop.storage().refunds.ofPayment(refunded.pass.paymentId);
+    expect(booked).toMatchObject({ id, state: 'paid', amount: LEFT });
     expect(refunded.held()).toBe(held);
+  });
+
+  test('whose refund was under way at the restore is paid back once, and buys nothing besides', async () => {
+    const before = await shop.open();
+    const [refunded, honest] = [await shop.buyer(), await shop.buyer()];
+    await shop.backUp();
+    const { faults } = fixture.sandbox;
+    faults.add({ kind: 'late', slots: UNDER_WAY_SLOTS });
+    const { id, state, signature } = await before.refund(refunded.pass.paymentId);
+    expect(state).toBe('broadcast');
+    const held = refunded.held();
+    await shop.restore([{ refund: id, pass: refunded.pass }]);
+    faults.clear();
+
+    const after = await shop.open();
+    expect(await rejectionOf(after.refund(refunded.pass.paymentId))).toMatchObject({
+      code: 'chain_unavailable',
+      context: { retryAfterSeconds: expect.any(Number) },
+      message: expect.stringMatching(/restored from a backup.*may still land.*in about \d+ s/),
+    });
+    expect((await refunded.use()).status).toBe(503);
+    expect(await shop.storage().refunds.ofPayment(refunded.pass.paymentId)).toEqual([]);
+
+    await asBlocksGoBy(() => refunded.held() > held);
+    await asBlocksGoBy(async () => (await honest.use()).status === 200);
+    expect(await refunded.use()).toMatchObject({ status: 402, code: 'pass_used_up' });
+    expect(await rejectionOf(after.refund(refunded.pass.paymentId))).toMatchObject({ code: 'nothing_to_refund' });
+    expect(refunded.held() - held).toBe(LEFT);
+    const booked = await shop.storage().refunds.ofPayment(refunded.pass.paymentId);
+    expect(booked).toMatchObject([{ id, state: 'paid', amount: LEFT, signed: { signature } }]);
+  });
+
+  test('that was never paid back is so once, when nothing from before the restore can land any more', async () => {
+    await shop.open();
+    const buyer = await shop.buyer();
+    await shop.backUp();
+    const held = buyer.held();
+    await shop.restore([]);
+
+    const after = await shop.open();
+    expect(await rejectionOf(after.refund(buyer.pass.paymentId))).toMatchObject({ code: 'chain_unavailable' });
+    let paid: unknown;
+    await asBlocksGoBy(async () => {
+      paid = await after.refund(buyer.pass.paymentId).catch(() => undefined);
+      return paid !== undefined;
+    });
+    await until(async () => (await shop.storage().refunds.ofPayment(buyer.pass.paymentId))[0]?.state === 'paid');
+    expect(await rejectionOf(after.refund(buyer.pass.paymentId))).toMatchObject({ code: 'nothing_to_refund' });
+    expect(buyer.held() - held).toBe(LEFT);
   });
 });
