@@ -53,6 +53,34 @@ const WAITS = '#status:has-text("Another tab is paying")';
     expect([wallet.signed(), stand.settled(), stand.faults]).toEqual([1, 1, []]);
   });
 
+  describe('that meet a payment of the other one, which came with them by chance,', () => {
+    async function payInOne() {
+      const tabs = await openTabs(['/one?a=1', '/one?a=2'], { pass: { uses: 9, cookie: true } });
+      await tabs.first.click(PAY);
+      await tabs.asked;
+      tabs.sign();
+      await read(tabs.first);
+      const saved = String(await tabs.first.evaluate('Object.values(sessionStorage)[0]'));
+      const { hostname: domain } = new URL(tabs.first.url());
+      return { ...tabs, cookie: { name: 'payment-signature', value: JSON.parse(saved).header, domain } };
+    }
+
+    test('ask again without it, and are let in', async () => {
+      const { second, wallet, cookie } = await payInOne();
+      await stand.context().addCookies([{ ...cookie, path: '/one' }]);
+      await second.evaluate('location.reload()');
+      await read(second);
+      expect([wallet.signed(), stand.settled(), stand.faults]).toEqual([1, 1, []]);
+    });
+
+    test('ask again once where it cannot be taken back, and say what it is then', async () => {
+      const { second, cookie } = await payInOne();
+      await stand.context().addCookies([{ ...cookie, path: '/', httpOnly: true }]);
+      await second.evaluate('location.reload()');
+      await second.waitForSelector('body:has(.problem:has-text("was used before")) #action button');
+    });
+  });
+
   test('sign no second payment for a single request without asking, and each can pay for its own', async () => {
     const { first, second, wallet, asked, sign } = await openTabs(['/one', '/one'], {});
     await first.click(PAY);

@@ -11,6 +11,8 @@ import { pause } from './wire/send-request.js';
 const MAX_KEPT_BYTES = 1_000_000;
 /** Who is back here so often has a browser that does not bring what it is given, or brings something else. */
 const MOST_ENTRIES = 20;
+const USED = 'payment_already_used';
+const ASKED_AGAIN = 'tollhouse asked again ';
 
 const data: PaywallData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { request, texts } = data;
@@ -68,7 +70,25 @@ function enterPaid(header: string, isPaid = true): void {
   enter(request, header);
 }
 
+/**
+ * Whether this visit came with a payment of another tab that had just gone to the same path: without it a pass may open this. Once for
+ * each request: a cookie that cannot be taken back comes again.
+ */
+function mustAskAgain(): boolean {
+  if (data.problem !== USED || savedPayment(request.key) !== undefined) return false;
+  try {
+    const hasAsked = sessionStorage.getItem(ASKED_AGAIN + request.key) !== null;
+    sessionStorage.setItem(ASKED_AGAIN + request.key, '');
+    return !hasAsked;
+  } catch {
+    return false;
+  }
+}
+
 clearPaymentCookie();
-offerSignOut(request, () => enter(request));
-document.addEventListener('change', () => paywall.showWallets());
-paywall.start();
+if (mustAskAgain()) enter(request);
+else {
+  offerSignOut(request, () => enter(request));
+  document.addEventListener('change', () => paywall.showWallets());
+  paywall.start();
+}
