@@ -23,7 +23,7 @@ export const passesBench: BenchPart = {
     });
     try {
       const tokens = await keeper.ask<Record<Store, string>>('tokens');
-      const amount = quick ? 2_000 : 8_000;
+      const amount = quick ? 1_000 : 2_500;
       const shot = (path: Store | 'bare', token: string) =>
         cannon(keeper, { path: `/${path}`, status: 200, headers: { 'access-pass': token } }, amount);
       const runners = {
@@ -32,7 +32,7 @@ export const passesBench: BenchPart = {
         sqlite: shot('sqlite', tokens.sqlite),
         postgres: shot('postgres', tokens.postgres),
       };
-      const laps = await race(runners, quick ? 3 : 7, (round) => progress(`round ${round}`));
+      const laps = await race(runners, quick ? 7 : 25, (round) => progress(`round ${round}`));
       return (['memory', 'sqlite', 'postgres'] as const).flatMap((store) => [
         {
           name: `a pass in ${store}: answers for each of a bare route`,
