@@ -28,13 +28,13 @@ async function refusals(
   { quick, progress }: BenchContext,
   { ours, bare, reference }: Readonly<Record<'ours' | 'bare' | 'reference', Contestant>>,
 ): Promise<readonly Figure[]> {
-  const amount = quick ? 2_000 : 8_000;
+  const amount = quick ? 1_000 : 2_500;
   const runners = {
     bare: cannon(bare, PRICED, amount),
     ours: cannon(ours, PRICED, amount),
     reference: cannon(reference, PRICED, amount / 4),
   };
-  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`402, round ${round}`));
+  const laps = await race(runners, quick ? 7 : 25, (round) => progress(`402, round ${round}`));
   return [
     { name: '402s of ours for each of a bare route', value: cpuRatio(laps.bare, laps.ours), unit: '×', atLeast: 0.95 },
     { name: '402s of the reference for each of a bare route', value: cpuRatio(laps.bare, laps.reference), unit: '×' },
@@ -49,9 +49,9 @@ async function passing(
   { quick, progress }: BenchContext,
   { mounted, bare }: Readonly<Record<'mounted' | 'bare', Contestant>>,
 ): Promise<readonly Figure[]> {
-  const amount = quick ? 3_000 : 8_000;
+  const amount = quick ? 1_000 : 2_500;
   const runners = { bare: cannon(bare, FREE, amount), mounted: cannon(mounted, FREE, amount) };
-  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`free route, round ${round}`));
+  const laps = await race(runners, quick ? 7 : 25, (round) => progress(`free route, round ${round}`));
   const name = 'free answers behind the mounted service for each of a bare app';
   return [
     { name, value: cpuRatio(laps.bare, laps.mounted), unit: '×', atLeast: 0.97 },
