@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import { networkOfSite } from '../../protocol/networks/pass-site.js';
 import type { Terms } from '../../protocol/types.js';
 import { type EventData, type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -50,10 +51,14 @@ export function passEvent(type: PassEvent, pass: Omit<Pass, 'serial'>, at: numbe
   const { id, paymentId, wallet, site, scope, kind, mint, bought, left, owner, projectId } = pass;
   const endsAt = statedEnd(pass);
   if (owner === undefined) return undefined;
+  const network = networkOfSite(site);
   const ends = endsAt === undefined ? null : new Date(endsAt).toISOString();
   const what = { pass_id: id, payment_id: paymentId, wallet, site, covers: scope, kind, mint: mint ?? null };
   const amounts = { bought: bought?.toString() ?? null, left: left?.toString() ?? null };
-  return newEvent({ type, owner, ...defined({ projectId }), data: { ...what, ...amounts, ends_at: ends } }, at);
+  return newEvent(
+    { type, owner, ...defined({ projectId }), data: { ...what, ...amounts, ends_at: ends, network } },
+    at,
+  );
 }
 
 /** That a payment was asked for. */

@@ -119,6 +119,7 @@ function passOf(id: string | undefined, { charged }: Pick<ChargedEnd, 'charged'>
 export function callEvents({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number) {
   const { id, method, status, outcome, reason, charge, credit, pass, payer, paymentId, signature, durationMs } = record;
   const paid = charge && {
+    asset: charge.mint,
     amount: formatAmount(charge.amount, paidIn.decimals),
     amount_atomic: String(charge.amount),
     token: paidIn.symbol,
@@ -126,6 +127,7 @@ export function callEvents({ call: { project, key }, paidIn }: ShownCall, record
   const data = {
     call_id: id,
     slug: project.slug,
+    network: project.price.network,
     key_id: key.id,
     method,
     ...defined({ status, reason }),
@@ -141,6 +143,6 @@ export function callEvents({ call: { project, key }, paidIn }: ShownCall, record
   return [told(project.owner), ...(key.owner === project.owner ? [] : [told(key.owner, { told_to: 'buyer' })])];
 }
 
-function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {
-  return { kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
+function creditData({ kind, charge: { mint, amount } }: CreditChange, { symbol, decimals }: TokenLabel) {
+  return { kind, asset: mint, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
 }

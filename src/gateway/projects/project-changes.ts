@@ -71,9 +71,9 @@ export interface ProjectCause {
 
 /** The event that tells of a project, and of whom it comes. Neither secrets nor the upstream's address are in it. */
 export function projectEvent(type: EventType, project: ProjectRecord, now: number, cause: ProjectCause): EventRecord {
-  const { id, slug, name, owner, state, visibility, version } = project;
+  const { id, slug, name, owner, state, visibility, version, price } = project;
   const { changed, by, before } = cause;
-  const data = { id, slug, name, state, visibility, version, ...defined({ changed }) };
+  const data = { id, slug, name, state, visibility, version, network: price.network, ...defined({ changed }) };
   const split = changed?.includes('split') ? { split: project.split, split_before: before?.split } : {};
   const details = { slug, state, version, ...defined({ changed }), ...split };
   return newEvent({ type, owner, projectId: id, data, cause: { actor: actorOf(by), target: id, details } }, now);

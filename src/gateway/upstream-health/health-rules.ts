@@ -26,14 +26,14 @@ export function afterLook({ failures, successes, downSince }: HealthState, look:
 
 /** The event that tells that a project is sold no more, or again; none where nothing has changed. */
 export function healthEvents(
-  { id, slug, name, owner }: ProjectRecord,
+  { id, slug, name, owner, price }: ProjectRecord,
   before: HealthState,
   after: HealthState,
   look: Look,
   now: number,
 ): readonly EventRecord[] {
   if ((before.downSince === undefined) === (after.downSince === undefined)) return [];
-  const told = { id, slug, name, status: look.status ?? null };
+  const told = { id, slug, name, network: price.network, status: look.status ?? null };
   const event = { owner, projectId: id } as const;
   if (after.downSince !== undefined) {
     const reason = look.isWell ? null : look.reason;

@@ -38,6 +38,10 @@ export const eventResponse = z.object({
   type: z.enum(EVENT_TYPES),
   timestamp: z.iso.datetime(),
   project_id: z.string().nullable(),
+  mode: z
+    .enum(['live', 'test'])
+    .nullable()
+    .describe('What money it is about: that of mainnet, or of a test network. Null for none.'),
   data: z.record(z.string(), z.unknown()),
 });
 

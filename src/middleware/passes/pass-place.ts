@@ -1,22 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
-import { modeOf } from '../../protocol/networks/networks.js';
-import type { NetworkId } from '../../protocol/types.js';
+import { siteOfGate } from '../../protocol/networks/pass-site.js';
 import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 
 /** What is longer, as only the path of a client can be, is known by its digest. */
 const MAX_SCOPE_LENGTH = 512;
-
-/**
- * The site of a gate: scheme and host, where they are configured, the wallet that is paid, and the network where that is one of test
- * money. A pass is one seller's, though others sell at the same host, and what test money has bought is good for test money's goods.
- */
-export function siteOfGate(baseUrl: string | undefined, payTo: string, network: NetworkId): string {
-  const seller = baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
-  return modeOf(network) === 'live' ? seller : `${seller} ${network}`;
-}
 
 /**
  * The site of a gate that sells passes.

@@ -1,11 +1,12 @@
 import type { Request } from 'express';
 import { priceScope } from '../../facilitator/payments/price-credit.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
+import { siteOfGate } from '../../protocol/networks/pass-site.js';
 import type { Terms } from '../../protocol/types.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { TermsFor } from '../terms/payment-terms.js';
-import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
+import { passScope, type WrittenRoute } from './pass-place.js';
 import type { PassParts, PassPlace } from './pass-types.js';
 
 /** What the prices of a gate are read with. */

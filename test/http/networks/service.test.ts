@@ -175,6 +175,27 @@ describe('a service on two networks', () => {
     for (const side of [fixture.live, fixture.test]) expect(html).toContain(side.feePayer.publicKey.toBase58());
   });
 
+  test.each(NETWORKS)(
+    'tells of %s what money it is about, in each event of a project, its calls and payments',
+    async (network) => {
+      const mode = network === 'solana' ? 'live' : 'test';
+      const slug = `goods-${mode}`;
+      const proof = proofHeader(await payFor(network, slug));
+      expect((await client.call(slug, { headers: { ...keyOf(network).headers, ...proof } })).status).toBe(200);
+      const events = async () => {
+        const { body } = await client.ask('GET', '/api/v1/events?limit=100', undefined, asOwner);
+        const told = body['data'] as readonly { readonly type: string; readonly mode: string; readonly data: object }[];
+        return told.filter(({ data }) => Reflect.get(data, 'network') === network);
+      };
+      await until(async () => (await events()).some(({ type }) => type === 'call.succeeded'));
+      const told = await events();
+      expect(told.map((it) => it.type)).toEqual(expect.arrayContaining(['project.created', 'payment.settled']));
+      expect(new Set(told.map((it) => it.mode))).toEqual(new Set([mode]));
+      const call = told.find(({ type }) => type === 'call.succeeded');
+      expect(call?.data).toMatchObject({ slug, network, asset: usdcOf(network), token: 'USDC' });
+    },
+  );
+
   test('a key of one kind of money reads and writes nothing of the other kind', async () => {
     const mine: Record<string, string> = {};
     for (const mode of ['live', 'test']) {

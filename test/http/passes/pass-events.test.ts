@@ -103,9 +103,12 @@ describe('what becomes of a pass', () => {
         bought: '2',
         left: '1',
         ends_at: null,
+        network: 'solana-devnet',
       },
     };
-    expect(hooks(id)).toEqual([expect.objectContaining({ type: 'pass.created', project_id: null, data })]);
+    expect(hooks(id)).toEqual([
+      expect.objectContaining({ type: 'pass.created', project_id: null, mode: 'test', data }),
+    ]);
 
     expect(await passAnswer(await fetch(`${shop}/two`, { headers: token }))).toMatchObject({ status: 200, left: '0' });
     aheadMs += 30_000;

@@ -53,6 +53,7 @@ test('an event arrives as it was decided, under its id; a time that was changed 
     type: event.type,
     timestamp: new Date(event.at).toISOString(),
     project_id: 'prj_1',
+    mode: null,
     data: event.data,
   });
   expect(await fixture.deliveries.list(webhook.id, { limit: 9 })).toMatchObject([{ state: 'delivered', attempts: 1 }]);

@@ -1,0 +1,16 @@
+import { NETWORK_IDS, type NetworkId } from '../types.js';
+import { modeOf } from './networks.js';
+
+/**
+ * The site of a gate: scheme and host, where they are configured, the wallet that is paid, and the network where that is one of test
+ * money. A pass is one seller's, though others sell at the same host, and what test money has bought is good for test money's goods.
+ */
+export function siteOfGate(baseUrl: string | undefined, payTo: string, network: NetworkId): string {
+  const seller = baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
+  return modeOf(network) === 'live' ? seller : `${seller} ${network}`;
+}
+
+/** The network of a {@link siteOfGate}. */
+export function networkOfSite(site: string): NetworkId {
+  return NETWORK_IDS.find((network) => modeOf(network) === 'test' && site.endsWith(` ${network}`)) ?? 'solana';
+}
