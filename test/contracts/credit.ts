@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { CallStore } from '../../src/storage/calls/call-store.js';
-import type { CreditStore } from '../../src/storage/calls/credit-store.js';
+import { CREDIT_HOLD_MS, type CreditStore } from '../../src/storage/calls/credit-store.js';
 import { HOUR_MS } from '../../src/storage/calls/periods.js';
 import type { BookUnderTest } from './call-book-stand.js';
 import { ALICE, LATE_MARCH, newCall, newReservation, USDC, USDT } from './call-samples.js';
@@ -78,6 +78,19 @@ export function creditContract(name: string, open: () => Promise<BookUnderTest>)
       await fixture.advance(HOUR_MS);
       expect(await fixture.otherCredit.hold(WANTED)).toMatchObject({ left: 0n });
       expect(again?.id).toBeDefined();
+    });
+
+    test('that a call holds which is heard of again and again is nobody else’s, however long the call takes', async () => {
+      await give();
+      const held = await credit.hold(WANTED);
+      for (let n = 0; n < 3; n += 1) {
+        await fixture.advance(CREDIT_HOLD_MS - 1);
+        expect(await credit.extend(held!.id)).toBe(true);
+        expect([await credit.prune(100), await fixture.otherCredit.hold(WANTED)]).toEqual([0, undefined]);
+      }
+      expect(await use(held!.id)).toBe(true);
+      expect(await credit.extend(held!.id)).toBe(false);
+      expect(await sums()).toEqual([]);
     });
 
     test('counts as spent when it is given, and not again when it is used', async () => {

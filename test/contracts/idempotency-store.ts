@@ -85,6 +85,43 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().find(run.id, run.fingerprint)).toEqual(replayOf('response'));
   });
 
+  test('a run that is held for longer is nobody else’s, however long it takes', async () => {
+    const run = newRun();
+    await store().begin(run);
+    for (let n = 0; n < 3; n += 1) {
+      await advance(LEASE_MS - 1);
+      expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(true);
+    }
+    expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'running' });
+    expect(await store().extend?.(run.id, 'another lease', LEASE_MS)).toBe(false);
+    expect(await store().finish(run.id, run.lease, bytes('response'))).toBe(true);
+    expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(false);
+    expect(await store().find(run.id, run.fingerprint)).toEqual(replayOf('response'));
+  });
+
+  test('a run is held for longer than what is kept is kept', async () => {
+    const run = newRun();
+    await store().begin(run);
+    await advance(RESPONSE_RETENTION_MS - 1);
+    expect(await store().extend?.(run.id, run.lease, 2 * LEASE_MS)).toBe(true);
+    await advance(LEASE_MS);
+    expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'running' });
+    expect(await store().finish(run.id, run.lease, bytes('response'))).toBe(true);
+  });
+
+  test('a run whose lease is over is held for longer where nobody has taken it over, and not where somebody has', async () => {
+    const run = newRun();
+    await store().begin(run);
+    await advance(LEASE_MS);
+    expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(true);
+    expect(await store().find(run.id, run.fingerprint)).toEqual({ status: 'running' });
+    await advance(LEASE_MS);
+    const next = newRun({ id: run.id });
+    expect(await store().begin(next)).toEqual({ status: 'started' });
+    expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(false);
+    expect(await store().extend?.(run.id, next.lease, LEASE_MS)).toBe(true);
+  });
+
   test('a released run is for the same request only, at once', async () => {
     const run = newRun();
     await store().begin(run);

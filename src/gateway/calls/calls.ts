@@ -1,33 +1,28 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { CallRecord, CallStore, FinishOptions, KeptAnswer } from '../../storage/calls/call-store.js';
-import type { CreditStore } from '../../storage/calls/credit-store.js';
+import type { CallStore, KeptAnswer } from '../../storage/calls/call-store.js';
 import type { Spending } from '../figures/spending.js';
-import { singlePrices } from '../prices/project-offers.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
 import { type CallBudgets, createCallBudgets } from './call-budgets.js';
+import { type CallCredit, createCallCredit, type HeldCredit } from './call-credit.js';
+import { createFinish, type FinishParts, markBooked, reservationOf } from './call-finish.js';
 import type { CallLimits } from './call-limits.js';
 import {
   type CallEnd,
-  type ChargedEnd,
   type CoveredCall,
-  type CreditedCall,
-  callEvents,
   chargeOf,
   coveredRecord,
   type FreeCall,
   type PaidCall,
-  type PricedHold,
   paidRecord,
   recordOf,
   type ShownCall,
 } from './call-records.js';
 
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
-export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'> {
+export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'>, CallCredit {
   /**
    * Lets a call in that is paid; asked again it changes nothing.
    * @throws TollhouseError `rate_limited`, see `CallLimits.enter`
@@ -55,15 +50,6 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
    * written; where it was not, or that rejects, it is to be {@link ended}.
    */
   endedWith(paid: PaidCall, end: CallEnd, kept?: KeptAnswer): Promise<boolean>;
-  /** Holds what the call costs of the credit of its key, in the first of its tokens in which there is so much. */
-  holdCredit(call: Call): Promise<PricedHold | undefined>;
-  /** The call was not passed on. */
-  giveCreditBack(hold: Pick<PricedHold, 'id'>): Promise<void>;
-  /**
-   * A call that credit pays is over, and charged or not; it may be called again while it rejects.
-   * @param kept - the response of one that is charged, written with it
-   */
-  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
   /** A call that costs nothing is over. Does not reject, as {@link endedOnPass}. */
   endedFree(free: FreeCall, end: CallEnd): Promise<void>;
   /**
@@ -74,23 +60,13 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
 }
 
 /** What {@link createCalls} works with. */
-export interface CallsParts {
+export interface CallsParts extends FinishParts {
   readonly book: Pick<CallStore, 'finish' | 'keepsFor' | 'refuse' | 'challenge'>;
-  readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
+  readonly credit: HeldCredit;
   readonly spending: Spending;
   readonly limits: CallLimits;
   readonly describeToken: DescribeToken;
-  /** An event was written. */
-  readonly wake: () => void;
-  /** Told of what could not be written. */
-  readonly onFault: (error: unknown) => void;
-  /** Clock, milliseconds since the epoch. */
-  readonly now: () => number;
 }
-
-/** As long as credit is held: what is written later finds that it was given back. */
-const CREDIT_HOLD_MS = 600_000;
-const RETRY_MS = 2_000;
 
 /** Makes the calls of a gateway's projects. */
 export function createCalls(parts: CallsParts): Calls {
@@ -143,9 +119,7 @@ export function createCalls(parts: CallsParts): Calls {
       tellSpent(paid);
       return true;
     },
-    holdCredit: (call) => holdPrice(credit, call),
-    giveCreditBack: ({ id }) => credit.giveBack(id),
-    endedOnCredit: (credited, end, kept) => endOnCredit(credited, { ...end, ...defined({ kept }) }, finish, credit),
+    ...createCallCredit(credit, finish),
     async endedFree(free, end) {
       const { call } = free;
       const reservation = reservationOf(call);
@@ -167,76 +141,7 @@ function inOwnToken(call: Call): ShownCall {
   return { call, paidIn: call.project.price.token };
 }
 
-/** Holds the price of a call in the first of its tokens in which its key has as much credit. */
-async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Call): Promise<PricedHold | undefined> {
-  for (const { token, amount } of singlePrices(project.price)) {
-    const charge = { mint: token.mint, amount };
-    const hold = await credit.hold({ keyId: key.id, projectId: project.id, charge });
-    if (hold !== undefined) return { ...hold, token, amount };
-  }
-  return undefined;
-}
-
-/** Writes a call that credit pays, and gives back what it has not used. */
-async function endOnCredit(
-  credited: CreditedCall,
-  { kept, ...end }: ChargedEnd & Pick<FinishOptions, 'kept'>,
-  finish: Finish,
-  credit: Pick<CreditStore, 'giveBack'>,
-): Promise<void> {
-  const { call, hold } = credited;
-  const record = recordOf(credited, end);
-  const reservation = reservationOf(call);
-  markBooked(call);
-  const charge = { mint: hold.token.mint, amount: hold.amount };
-  const used = { ...record, charge, credit: { kind: 'used', charge } as const };
-  const isUsed = () => finish(used, credited, { ...reservation, ...defined({ kept }), creditHoldId: hold.id });
-  // The response has left: an outage of the database must not give it away.
-  if (end.charged && (await untilWritten(isUsed))) return;
-  // Not charged; or it has taken so long that its credit was given back.
-  await finish(record, credited, reservation);
-  await credit.giveBack(hold.id);
-}
-
-/** Writes a call with the events that tell of it. */
-type Finish = (record: CallRecord, shown: ShownCall, options: FinishOptions) => Promise<boolean>;
-
-function createFinish({ book, wake, onFault, now }: CallsParts): Finish {
-  return async (record, shown, options) => {
-    const events = callEvents(shown, record, now());
-    const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
-      onFault(error);
-      throw error;
-    });
-    wake();
-    return written;
-  };
-}
-
-/** Tries again and again for as long as credit is held at least. */
-async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + CREDIT_HOLD_MS;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (performance.now() > end) throw error;
-      await setTimeout(RETRY_MS, undefined, { ref: false });
-    }
-  }
-}
-
 /** What a paid call uses up, and what is held back for it. */
 function usesOf({ call, claim: { id, lease } }: PaidCall) {
   return { payment: { id, lease }, ...reservationOf(call) };
-}
-
-function reservationOf({ held }: Call): { readonly reservationId?: string } {
-  return held === undefined ? {} : { reservationId: held.id };
-}
-
-/** It was answered: what cannot be written now is not to be given back. */
-function markBooked(call: Call): void {
-  call.held = undefined;
-  call.isBooked = true;
 }

@@ -20,7 +20,7 @@ import { callRetry } from './call-request.js';
  * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
  * again by that, whatever its name. A call whose body is too long to be compared has no name.
  */
-export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon'> {
+export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon' | 'isHeld' | 'ended'> {
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
@@ -78,7 +78,7 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     answerOther(known.status, res);
   };
   return {
-    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon },
+    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon, isHeld: run.isHeld, ended: run.ended },
     async answerKnown(res) {
       const known = await run.find();
       if (known !== undefined) await answerAs(known, res);
@@ -86,7 +86,10 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     },
     async begin(res) {
       const begun = await run.begin();
-      if (begun.status === 'started') return true;
+      if (begun.status === 'started') {
+        run.hold();
+        return true;
+      }
       await answerAs(begun, res);
       return false;
     },

@@ -32,9 +32,10 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
   let booked: Promise<void> | undefined;
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
-    if (endNow === undefined) return false;
+    if (endNow === undefined || !(await named.isHeld())) return false;
     const kept = await keepAlone(gateway, named, response);
     booked = book(endNow(), kept);
+    void booked.then(named.ended, named.ended);
     return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
   };
   const recorded = recordResponse(
@@ -60,6 +61,11 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
     });
     await ending?.catch(() => undefined);
     if (!passedOn.charged || booked !== undefined) return { ...passedOn, booked };
+    // Whoever has taken it over, while this process stood still, serves it and is charged.
+    if (!(await named.isHeld())) {
+      await passed.notCharged(passedOn.end);
+      return { charged: false, end: passedOn.end };
+    }
     // It has not come to its end, or its response could not be kept.
     await named.abandon();
     return { ...passedOn, booked: book(passedOn.end) };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
+import { runLeases } from './run-leases.js';
 
 /** What is known of a request that comes under a secret of its client's. */
 export type Known =
@@ -21,6 +22,12 @@ export interface IdempotentRequest {
   find(): Promise<Known | undefined>;
   /** Begins it, unless it is known. */
   begin(): Promise<Known | { readonly status: 'started' }>;
+  /** Holds it from now on, though its response may take longer than its lease, until it ends in one of the ways below. */
+  hold(): void;
+  /** Whether it is still this one's: where a process stood still for too long, the same request may have begun anew elsewhere. */
+  isHeld(): Promise<boolean>;
+  /** Its response was kept by others. */
+  ended(): void;
   /** Keeps its response; tells whether it is kept. */
   finish(response: StoredResponse): Promise<boolean>;
   /** Its response as it is kept, for those who keep it in a transaction of their own. */
@@ -40,7 +47,7 @@ export interface IdempotentRequestParts {
   /** What the client names the request by. */
   readonly secret: string;
   readonly fingerprint: string;
-  /** How long the response may take before a crash is assumed, in milliseconds. */
+  /** How long the response may take before a crash is assumed, in milliseconds; of one that is held, how long it may not be heard of. */
   readonly leaseMs: number;
   /** Whose share of the room the response takes. */
   readonly owner?: string | undefined;
@@ -56,12 +63,19 @@ export function createIdempotentRequest({
   owner,
 }: IdempotentRequestParts): IdempotentRequest {
   const { id, mark, seal, open } = createSeal(scope, secret);
-  const run = { id, fingerprint: mark(fingerprint), lease: randomUUID(), leaseMs, owner };
+  const lease = randomUUID();
+  const run = { id, fingerprint: mark(fingerprint), lease, leaseMs, owner };
+  const leases = runLeases(store);
 
   function opened<S extends string>(
     known: { readonly status: S } | { readonly status: 'replay'; readonly response: Uint8Array },
   ) {
     return 'response' in known ? { status: known.status, response: open(known.response) } : known;
+  }
+
+  function end(verb: () => Promise<boolean>): Promise<boolean> {
+    leases?.drop(lease);
+    return warned(verb);
   }
 
   return {
@@ -71,9 +85,12 @@ export function createIdempotentRequest({
     },
     begin: async () => opened(await store.begin(run)),
     sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, owner }),
-    finish: (response) => warned(() => store.finish(id, run.lease, seal(response))),
-    release: () => warned(() => store.release(id, run.lease)),
-    abandon: () => warned(() => store.abandon(id, run.lease)),
+    hold: () => leases?.hold(id, lease, leaseMs),
+    isHeld: async () => leases === undefined || leases.isHeld(id, lease),
+    ended: () => leases?.drop(lease),
+    finish: (response) => end(() => store.finish(id, lease, seal(response))),
+    release: () => end(() => store.release(id, lease)),
+    abandon: () => end(() => store.abandon(id, lease)),
   };
 }
 

@@ -29,6 +29,10 @@ export const CREDIT = {
     name: 'tollhouse_hold_credit',
     text: `insert into tollhouse_credit_hold (id, ${KEY}, amount, ends_at) values ($1, $2, $3, $4, $5, $6)`,
   },
+  extend: {
+    name: 'tollhouse_extend_credit_hold',
+    text: 'update tollhouse_credit_hold set ends_at = $2 where id = $1 returning id',
+  },
   /** Holds of a key at a project: their processes may be gone. */
   heldBy: {
     name: 'tollhouse_credit_held_by',

@@ -33,6 +33,9 @@ export interface CreditSum extends KeyedCaller {
   readonly amount: bigint;
 }
 
+/** How long credit is held for a call that is not heard of, in milliseconds. */
+export const CREDIT_HOLD_MS = 600_000;
+
 /**
  * Money that was paid for calls which bought nothing: it is the paying key's, at that project, and pays its next calls. It is
  * given, and used up, by the call that `CallStore.finish` writes. Rejects with `store_unavailable` when the database does
@@ -44,6 +47,8 @@ export interface CreditStore {
    * twice. What a process that vanished held is taken into account.
    */
   hold(request: CreditRequest): Promise<CreditHold | undefined>;
+  /** Holds it for {@link CREDIT_HOLD_MS} from now on: the call is under way. False when it was used up or given back. */
+  extend(holdId: string): Promise<boolean>;
   /** The call cost nothing. */
   giveBack(holdId: string): Promise<void>;
   /** What credit there is, by key, project and token; at most 1,000 rows. */
@@ -51,7 +56,7 @@ export interface CreditStore {
   /** What a project owes as credit to all of its callers: atomic units by mint. */
   owedBy(projectId: string): Promise<ReadonlyMap<string, bigint>>;
   /**
-   * Gives back what calls hold that have not been heard of for longer than the longest call lasts.
+   * Gives back what calls hold that have not been heard of for {@link CREDIT_HOLD_MS}.
    * @param limit - how many at most
    * @returns how many
    */

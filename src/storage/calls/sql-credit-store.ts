@@ -4,10 +4,13 @@ import { holderOf, leaseOf } from '../sql/presence/presence.js';
 import type { Row, SqlDatabase } from '../sql/sql-database.js';
 import { exactSum, summand } from '../sql/sql-sums.js';
 import { CREDIT } from './credit-statements.js';
-import type { CreditHold, CreditRequest, CreditStore, CreditSum } from './credit-store.js';
-
-/** Longer than the longest call. */
-const HOLD_MS = 600_000;
+import {
+  CREDIT_HOLD_MS,
+  type CreditHold,
+  type CreditRequest,
+  type CreditStore,
+  type CreditSum,
+} from './credit-store.js';
 
 /**
  * Credit on SQLite or Postgres. The database is not closed with it.
@@ -36,7 +39,7 @@ export function createSqlCreditStore(database: SqlDatabase, now: () => number = 
     const id = leaseOf(presence, randomUUID());
     const [row] = await database.batchIf(
       [CREDIT.take, ...place, amount],
-      [[CREDIT.hold, id, ...place, amount, now() + HOLD_MS]],
+      [[CREDIT.hold, id, ...place, amount, now() + CREDIT_HOLD_MS]],
     );
     return row === undefined ? undefined : { id, left: amountIn(row) };
   }
@@ -55,7 +58,7 @@ export function createSqlCreditStore(database: SqlDatabase, now: () => number = 
     const time = now();
     if (endsAt <= time) return true;
     const holder = holderOf(id);
-    const isSilent = endsAt - HOLD_MS + presence.silentMs <= time;
+    const isSilent = endsAt - CREDIT_HOLD_MS + presence.silentMs <= time;
     return holder !== undefined && isSilent && presence.isGone(holder);
   }
 
@@ -65,6 +68,7 @@ export function createSqlCreditStore(database: SqlDatabase, now: () => number = 
       if (taken !== undefined || !(await giveLostBack(request))) return taken;
       return tryHold(request);
     },
+    extend: async (holdId) => (await database.query(CREDIT.extend, holdId, now() + CREDIT_HOLD_MS)).length > 0,
     giveBack: async (holdId) => void (await giveBack(holdId)),
     list: async ({ owner, keyId = '', projectId = '' }) =>
       (await database.query(CREDIT.ofOwner, owner, keyId, projectId)).map(toSum),

@@ -37,6 +37,11 @@ export interface IdempotencyStore {
   find(id: string, fingerprint: string): Promise<KnownResponse | undefined>;
   /** Begins a run, for exactly one caller, or tells why not. */
   begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }>;
+  /**
+   * Holds a run for longer, from now on, though its lease may have ended if nobody has taken it over. False when it is over, taken over or
+   * forgotten. Default: a run is held for its `leaseMs`, and one that takes longer may run, and be charged, twice.
+   */
+  extend?(id: string, lease: string, leaseMs: number): Promise<boolean>;
   /** Keeps the response of a run. False, and nothing is kept, when the run was taken over or forgotten. */
   finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
   /**

@@ -65,6 +65,11 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   return {
     find: async (id, fingerprint) => find(id, fingerprint),
     begin: async (run) => begin(run),
+    async extend(id, lease, leaseMs) {
+      const entry = heldBy(id, lease);
+      if (entry !== undefined) keep(id, { ...entry, leaseEnds: now() + leaseMs });
+      return entry !== undefined;
+    },
     async finish(id, lease, answer) {
       const entry = heldBy(id, lease);
       if (entry === undefined) return false;

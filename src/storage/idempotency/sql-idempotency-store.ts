@@ -45,6 +45,10 @@ const ANSWERS = {
     name: 'tollhouse_answer_find',
     text: `select fingerprint, lease_ends, answer from tollhouse_answer where id = $1 and expires_at > $2`,
   },
+  extend: {
+    name: 'tollhouse_answer_extend',
+    text: `update tollhouse_answer set lease_ends = $3, expires_at = $4 where ${HELD} returning id`,
+  },
   finish: {
     name: 'tollhouse_answer_finish',
     text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5 where ${HELD} returning id`,
@@ -147,6 +151,10 @@ export function createSqlIdempotencyStore(
     async get(id) {
       const known = await find(id, NO_RUN);
       return known?.status === 'replay' ? known.response : undefined;
+    },
+    async extend(id, lease, leaseMs) {
+      const time = now();
+      return (await database.query(ANSWERS.extend, id, lease, time + leaseMs, time + retentionMs)).length > 0;
     },
     async finish(id, lease, answer) {
       const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs] as const;

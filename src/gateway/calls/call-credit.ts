@@ -1,0 +1,92 @@
+import { setTimeout } from 'node:timers/promises';
+import { createLeases } from '../../facilitator/payments/leases.js';
+import { defined } from '../../lib/defined.js';
+import type { FinishOptions, KeptAnswer } from '../../storage/calls/call-store.js';
+import { CREDIT_HOLD_MS, type CreditStore } from '../../storage/calls/credit-store.js';
+import { singlePrices } from '../prices/project-offers.js';
+import type { Call } from './call.js';
+import { type Finish, markBooked, reservationOf } from './call-finish.js';
+import { type CallEnd, type ChargedEnd, type CreditedCall, type PricedHold, recordOf } from './call-records.js';
+
+/** The calls that credit pays. */
+export interface CallCredit {
+  /** Holds what the call costs of the credit of its key, in the first of its tokens in which there is so much. */
+  holdCredit(call: Call): Promise<PricedHold | undefined>;
+  /** The call was not passed on. */
+  giveCreditBack(hold: Pick<PricedHold, 'id'>): Promise<void>;
+  /**
+   * A call that credit pays is over, and charged or not; it may be called again while it rejects.
+   * @param kept - the response of one that is charged, written with it
+   */
+  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
+}
+
+/** Where credit is held. */
+export type HeldCredit = Pick<CreditStore, 'hold' | 'extend' | 'giveBack'>;
+
+const RETRY_MS = 2_000;
+
+/** Makes what holds credit for calls, for as long as they are under way. */
+export function createCallCredit(credit: HeldCredit, finish: Finish): CallCredit {
+  // A call may flow for as long as it likes.
+  const holds = createLeases(credit, CREDIT_HOLD_MS);
+  return {
+    async holdCredit(call) {
+      const hold = await holdPrice(credit, call);
+      if (hold !== undefined) holds.hold(hold.id, hold.id, CREDIT_HOLD_MS);
+      return hold;
+    },
+    async giveCreditBack({ id }) {
+      holds.drop(id);
+      await credit.giveBack(id);
+    },
+    endedOnCredit: (credited, end, kept) =>
+      endOnCredit(credited, { ...end, ...defined({ kept }) }, finish, credit).finally(() =>
+        holds.drop(credited.hold.id),
+      ),
+  };
+}
+
+/** Holds the price of a call in the first of its tokens in which its key has as much credit. */
+async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Call): Promise<PricedHold | undefined> {
+  for (const { token, amount } of singlePrices(project.price)) {
+    const charge = { mint: token.mint, amount };
+    const hold = await credit.hold({ keyId: key.id, projectId: project.id, charge });
+    if (hold !== undefined) return { ...hold, token, amount };
+  }
+  return undefined;
+}
+
+/** Writes a call that credit pays, and gives back what it has not used. */
+async function endOnCredit(
+  credited: CreditedCall,
+  { kept, ...end }: ChargedEnd & Pick<FinishOptions, 'kept'>,
+  finish: Finish,
+  credit: Pick<CreditStore, 'giveBack'>,
+): Promise<void> {
+  const { call, hold } = credited;
+  const record = recordOf(credited, end);
+  const reservation = reservationOf(call);
+  markBooked(call);
+  const charge = { mint: hold.token.mint, amount: hold.amount };
+  const used = { ...record, charge, credit: { kind: 'used', charge } as const };
+  const isUsed = () => finish(used, credited, { ...reservation, ...defined({ kept }), creditHoldId: hold.id });
+  // The response has left: an outage of the database must not give it away.
+  if (end.charged && (await untilWritten(isUsed))) return;
+  // Not charged; or it has taken so long that its credit was given back.
+  await finish(record, credited, reservation);
+  await credit.giveBack(hold.id);
+}
+
+/** Tries again and again for as long as credit is held at least. */
+async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + CREDIT_HOLD_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await setTimeout(RETRY_MS, undefined, { ref: false });
+    }
+  }
+}

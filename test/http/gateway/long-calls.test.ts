@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http';
+import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
+import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { buyPass } from '../../helpers/http/passes.js';
+import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { until } from '../../helpers/until.js';
+
+const PRICE = '0.012347';
+const MINUTE_MS = 60_000;
+/** All that a clock drives but for the date and what is done again and again. */
+const REAL = [
+  ...(['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance', 'hrtime'] as const),
+  ...(['setTimeout', 'clearTimeout'] as const),
+];
+
+describe.each(BOTH_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
+  const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100, clock: () => Date.now() });
+  let fixture: GatewayFixture;
+  let calls: CallsOnCredit;
+  let held: ServerResponse[];
+
+  beforeEach(async () => {
+    fixture = opened();
+    held = [];
+    calls = await openCallsOnCredit(fixture, (res) => void res.end('at once'));
+  });
+  afterEach(() => jest.useRealTimers());
+
+  /** Has what follows begin, and stand still until it is told to end. */
+  function hold(): void {
+    fixture.upstream.respond((res) => {
+      held.push(res);
+      res.write('begun, ');
+    });
+    jest.useFakeTimers({ doNotFake: [...REAL] });
+  }
+
+  async function isHeld(count = 1): Promise<void> {
+    await until(() => held.length === count);
+  }
+
+  async function pass(minutes: number): Promise<void> {
+    for (let n = 0; n < minutes * 10; n += 1) {
+      jest.advanceTimersByTime(MINUTE_MS / 10);
+      // What is done with each beat is done before the next one.
+      await calls.creditOf();
+    }
+  }
+
+  /** The process stands still: the time is another one, and nothing was done meanwhile. */
+  const freeze = (minutes: number): void => jest.setSystemTime(Date.now() + minutes * MINUTE_MS);
+
+  test('runs once under its Idempotency-Key, and is charged once', async () => {
+    await calls.leaveCredit(2);
+    const name = newName();
+    hold();
+    const first = calls.call(name);
+    await isHeld();
+    await pass(5);
+    const second = await calls.call(name);
+    expect([second.status, second.body['code']]).toEqual([409, 'idempotency_in_progress']);
+    held[0]!.end('and done');
+    expect((await first).text).toBe('begun, and done');
+    expect((await calls.call(name)).text).toBe('begun, and done');
+    expect([held.length, await calls.creditOf()]).toEqual([1, [PRICE]]);
+  });
+
+  test('holds the credit that pays it, which pays nothing else meanwhile', async () => {
+    await calls.leaveCredit();
+    hold();
+    const first = calls.call();
+    await isHeld();
+    await pass(12);
+    expect((await calls.call()).status).toBe(402);
+    held[0]!.end('and done');
+    expect((await first).status).toBe(200);
+    await until(async () => (await calls.creditOf()).length === 0);
+    expect((await calls.call()).status).toBe(402);
+  });
+
+  test('whose process stood still is charged where it was run meanwhile under its Idempotency-Key, and only there', async () => {
+    await calls.leaveCredit(2);
+    const name = newName();
+    hold();
+    const first = calls.call(name);
+    await isHeld();
+    freeze(3);
+    const second = calls.call(name);
+    await isHeld(2);
+    held[1]!.end('and done elsewhere');
+    expect((await second).text).toBe('begun, and done elsewhere');
+    held[0]!.end('and done');
+    expect((await first).text).toBe('begun, and done');
+    await until(async () => (await calls.creditOf())[0] === PRICE);
+    expect((await calls.call(name)).text).toBe('begun, and done elsewhere');
+  });
+
+  test('on a pass, whose process stood still, takes one use under its Idempotency-Key', async () => {
+    const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 3 } }] };
+    calls = await openCallsOnCredit(fixture, (res) => void res.end('at once'), { pricing });
+    const payer = { sandbox: fixture.sandbox, payer: calls.caller.wallet };
+    const bought = await buyPass(payer, calls.url, { method: 'POST', headers: calls.caller.key.headers });
+    const name: Sent = { ...(bought.token as Sent), ...newName() };
+    hold();
+    const first = calls.call(name);
+    await isHeld();
+    freeze(3);
+    const second = calls.call(name);
+    await isHeld(2);
+    held[1]!.end('and done elsewhere');
+    await second;
+    held[0]!.end('and done');
+    await first;
+    fixture.upstream.respond((res) => void res.end('at once'));
+    const last = await calls.call({ ...(bought.token as Sent), ...newName() });
+    expect([last.status, last.headers.get('access-pass-remaining')]).toEqual([200, '0']);
+  });
+});
