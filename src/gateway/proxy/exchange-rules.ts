@@ -10,7 +10,7 @@ export type ExchangeFailure =
   | 'upstream_answer_too_large'
   /** The caller's body is more than is taken. */
   | 'body_too_large'
-  /** The caller closed the connection, or stopped to read. */
+  /** The caller closed the connection, or stopped to read, or read so slowly that the upstream broke off. */
   | 'client_gone';
 
 /** How an exchange ended. */

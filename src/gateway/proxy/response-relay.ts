@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
+import { createHoldUps, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
 import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
 
@@ -33,6 +34,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The headers of the response before those of the upstream came. */
   #before: OutgoingHttpHeaders | undefined;
   #declaredBytes: number | undefined;
+  /** From the head on. */
+  #holdUps: HoldUps | undefined;
   /** What the caller has all of the response with. */
   #last: Buffer | undefined;
   /** Whether the upstream has said everything. */
@@ -76,6 +79,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
     this.#declaredBytes = fields.declaredLength;
+    this.#holdUps = createHoldUps();
     this.#before = { ...this.#res.getHeaders() };
     applyResponseFields(this.#res, fields);
     const extra = this.#askBeforeHead();
@@ -98,7 +102,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer?.refresh();
     // It leaves with the end, which others may hold back.
     if (this.#bytes === this.#declaredBytes) this.#last = chunk;
-    else if (this.#res.write(chunk) === false && !this.#isAlone) controller.pause();
+    else if (this.#res.write(chunk) === false && !this.#isAlone) this.#holdUp(controller);
     this.#endAlone();
   }
 
@@ -110,8 +114,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Controller, error: Error): void {
     if (error instanceof BodyTooLarge) return this.#fail('body_too_large');
     if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
-    // An upstream need not wait for ever for a caller who does not read: it has had what was sent.
-    this.#fail(this.#res.writableNeedDrain ? 'client_gone' : 'upstream_reset', error);
+    this.#breakOff('upstream_reset', error);
+  }
+
+  #holdUp(controller: Controller): void {
+    this.#holdUps?.begin();
+    controller.pause();
+  }
+
+  #goOn(): void {
+    this.#holdUps?.end();
+    this.#controller?.resume();
+  }
+
+  /** An upstream need not wait for ever for a caller who does not read: he has had what was sent. */
+  #breakOff(reason: ExchangeFailure, cause?: unknown): void {
+    const body = { bytes: this.#bytes, declaredBytes: this.#declaredBytes };
+    this.#fail(this.#holdUps?.areToBlame(body) === true ? 'client_gone' : reason, cause);
   }
 
   #askBeforeHead(): ExtraHeaders | Promise<ExtraHeaders> | undefined {
@@ -162,7 +181,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   readonly #onDrain = (): void => {
     this.#timer?.refresh();
-    this.#controller?.resume();
+    this.#goOn();
   };
 
   readonly #onFinish = (): void => {
@@ -176,7 +195,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isAlone = true;
     if (this.#res.headersSent) this.#watch(this.#rules.idleTimeoutMs);
     this.#res.destroy();
-    this.#controller?.resume();
+    this.#goOn();
   };
 
   #goesOnAlone(): boolean {
@@ -192,7 +211,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onTimeout = (): void => {
     if (this.#isEndDue) return this.#end();
     if (this.#complete || this.#res.writableNeedDrain) this.#onClose();
-    else this.#fail('upstream_timeout');
+    else this.#breakOff('upstream_timeout');
   };
 
   #watch(timeoutMs: number): void {

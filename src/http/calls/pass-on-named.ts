@@ -53,7 +53,8 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
         endNow = now;
       },
       outlivesCaller: () => !recorded.cannotBeKept,
-      isCallersLoss: () => ending !== undefined || recorded.cannotBeKept,
+      // What could be kept is taken to its end, unless he holds it up for too long.
+      isCallersLoss: (headSent) => headSent || ending !== undefined || recorded.cannotBeKept,
       async notCharged(it) {
         await named.abandon();
         return passed.notCharged(it);

@@ -3,6 +3,7 @@ import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import { keyFields } from '../../gateway/calls/key-fields.js';
+import { isUsableInPieces } from '../../gateway/calls/usable-in-pieces.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
 import type { GatewayPayment } from '../../gateway/proxy/gateway-signature.js';
@@ -35,8 +36,8 @@ export interface PassedCall {
   charged?(endNow: () => CallEnd): void;
   /** It is charged: writes that, before the last of its response leaves where that can be. Called once at most. Default: others write it. */
   book?(end: CallEnd): Promise<void>;
-  /** Whether a caller who hangs up is charged, once the upstream was asked. */
-  isCallersLoss(): boolean;
+  /** Whether a caller who has ended it is charged, once the upstream was asked; the head of its response may have been sent by then. */
+  isCallersLoss(headSent: boolean): boolean;
   /** Whether the response is taken on to its end, asked when the caller has left and with each piece after that. Default: it is not. */
   outlivesCaller?(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -101,23 +102,29 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     },
     // Before the caller can ask again.
     async beforeCut(status, reason) {
-      if (!isRefunded) await refund({ durationMs: sinceBegun(), status, reason });
+      if (!isRefunded && !isHadUpToBound(res, reason)) await refund({ durationMs: sinceBegun(), status, reason });
     },
   });
   const end = { ...endOf(result), upstreamMs: headAt && headAt - begunAt };
   tellUpstream(gateway, call, end, headAt);
   if (isRefunded) return { charged: false, end };
   if (result.delivered) return chargedAs(end);
-  const { reason, status, durationMs } = result;
-  const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss();
+  const { reason, status, durationMs, headSent } = result;
+  if (headSent && isHadUpToBound(res, reason)) return chargedAs(end);
+  const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss(headSent);
   if (isLoss) return chargedAs({ status, durationMs, upstreamMs: end.upstreamMs });
   const headers = await refund(end);
-  if (!result.headSent && reason !== 'client_gone') {
+  if (!headSent && reason !== 'client_gone') {
     sendProblem(res, reason, `${result.detail} ${passed.uncharged}`, {
       headers: { ...headers, ...GATEWAY_ERROR_HEADERS },
     });
   }
   return { charged: false, end };
+}
+
+/** Of a stream that outgrows what is passed on its caller has had all that one call gives; of anything else he has a broken beginning. */
+function isHadUpToBound(res: Response, reason: string): boolean {
+  return reason === 'upstream_answer_too_large' && isUsableInPieces(res.getHeader('Content-Type'));
 }
 
 /**

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { UNSIGNED_BODY } from '../../../src/gateway/proxy/gateway-signature.js';
+import { standsStill } from '../../helpers/http/stands-still.js';
 import {
   closeUpstreamFixtures,
   openUpstreamFixture,
@@ -285,16 +285,4 @@ async function sendAndPause(fixture: UpstreamFixture): Promise<Socket> {
   await once(socket, 'connect');
   socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
   return socket;
-}
-
-/** Resolves when a figure is more than nothing and has not changed for some time. */
-async function standsStill(figure: () => number): Promise<void> {
-  let before = -1;
-  let same = 0;
-  while (same < 50) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await nextTurn();
-    same = figure() === before && before > 0 ? same + 1 : 0;
-    before = figure();
-  }
 }
