@@ -84,6 +84,22 @@ export function comesToEnd(res: ServerResponse, timeoutMs: number): Promise<'end
   });
 }
 
+/** Connections of which a server has told its app that their client is at fault. */
+const faulty = new WeakSet<object>();
+const listenedTo = new WeakSet<EventEmitter>();
+
+/**
+ * Notes whose client is at fault where an app answers that by itself. Where none does, Node destroys the connection with the error, and
+ * would not any more if anybody listened.
+ */
+function noteFaults(socket: object): void {
+  const server: unknown = Reflect.get(socket, 'server');
+  if (!(server instanceof EventEmitter) || listenedTo.has(server)) return;
+  if (server.listenerCount('clientError') === 0) return;
+  listenedTo.add(server);
+  server.prependListener('clientError', (_error, connection) => void faulty.add(connection));
+}
+
 /**
  * Watches by whom a response is broken off that is begun and not ended. Returns whether it was this side: its app destroyed
  * the response, or the connection without a sign from the client. Whatever the client brings about is its own doing: that
@@ -93,6 +109,7 @@ export function watchBreak(res: ServerResponse): () => boolean {
   const { socket } = res.req;
   const { destroy } = res;
   const connection = connectionOf(res);
+  noteFaults(socket);
   let isDestroyedHere = false;
   let isTimedOut = false;
   const onTimeout = (): void => {
@@ -105,7 +122,8 @@ export function watchBreak(res: ServerResponse): () => boolean {
     isDestroyedHere ||= !isClientGone(res);
     return destroy.call(res, error);
   };
-  return () => isDestroyedHere || (!socket.readableEnded && socket.errored === null && !isTimedOut);
+  const isClients = () => socket.readableEnded || socket.errored !== null || isTimedOut || faulty.has(socket);
+  return () => isDestroyedHere || !isClients();
 }
 
 /** Cuts the connection of a client that does not read its response to the end in time. Milliseconds. */

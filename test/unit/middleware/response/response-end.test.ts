@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
 import { noteKeeping } from '../../../../src/middleware/response/idempotency-notes.js';
@@ -53,6 +53,13 @@ function heard<T>(promise: Promise<T>): { readonly said: T[] } {
 async function hangUp({ client, connection }: { client: Socket; connection: Socket }): Promise<void> {
   client.destroy();
   await until(() => connection.destroyed);
+}
+
+/** The server that a connection came to. */
+function serverOf(connection: Socket): EventEmitter {
+  const server: unknown = Reflect.get(connection, 'server');
+  if (!(server instanceof EventEmitter)) throw new Error('the connection is of no server');
+  return server;
 }
 
 /** How many listen to what ends a connection. */
@@ -249,6 +256,28 @@ describe('a response that is broken off', () => {
     await until(() => connection.destroyed);
     expect(isBrokenHere()).toBe(false);
     res.destroy();
+    expect(isBrokenHere()).toBe(false);
+  });
+
+  test('was by its client, who sends what is no HTTP, though the app answers that by cutting the connection', async () => {
+    const { res, client, connection } = await openOne();
+    serverOf(connection).on('clientError', (_error, socket) => void socket.destroy());
+    const isBrokenHere = watchBreak(res);
+    res.write('the ');
+    client.resume();
+    client.write('no HTTP\r\n\r\n');
+    await until(() => connection.destroyed);
+    expect(isBrokenHere()).toBe(false);
+  });
+
+  test('leaves it to Node to end connections with what is no HTTP where the app does not', async () => {
+    const { res, client, connection } = await openOne();
+    const isBrokenHere = watchBreak(res);
+    expect(serverOf(connection).listenerCount('clientError')).toBe(0);
+    res.write('the ');
+    client.resume();
+    client.write('no HTTP\r\n\r\n');
+    await until(() => connection.destroyed);
     expect(isBrokenHere()).toBe(false);
   });
 
