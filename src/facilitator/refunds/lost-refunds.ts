@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
+import { defined } from '../../lib/defined.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { LandedPayout } from '../../storage/payouts/payout-store.js';
 import { MOST_REFUNDS, type RefundablePass } from '../../storage/payouts/refund-store.js';
 import { lostFrom, type Memory } from '../payments/lost-period.js';
+import type { PastPayouts, PayoutTrace } from '../payouts/past-payouts.js';
 import { isBooked, REFUND_PREFIX, refundIdOf } from './past-refunds.js';
-import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
+import { bookLanded, type RefundWorkParts } from './refund-work.js';
 
 /** The refunds that were paid after a backup was made which was restored since. */
 export interface LostRefunds {
@@ -13,7 +14,7 @@ export interface LostRefunds {
   isFound(): boolean;
   /**
    * Looks for them on the chain and books them: what they have paid back is out of use. Once that is done it asks nobody any more.
-   * Rejects with `chain_unavailable`, `store_unavailable`, or `payment_in_progress` while another process books one of them.
+   * Rejects with `chain_unavailable`, or `store_unavailable`; what it has looked at by then it looks at no more.
    */
   find(): Promise<void>;
 }
@@ -26,64 +27,83 @@ export interface LostRefundsParts extends RefundWorkParts {
   readonly memory: Memory;
 }
 
-/** Longer than a blockhash lives: what was sent just before the restore lands by then, or never. */
-const LANDING_MS = 180_000;
-/** What was paid is booked, whatever may be refunded. */
-const NO_BOUND = { amount: 9_223_372_036_854_775_807n, since: 0 };
+/** Transactions that are looked at at once. */
+const AT_ONCE = 8;
+/** As many as were looked at are remembered: whoever has to begin anew asks for each of them once. */
+const MOST_LOOKED = 100_000;
 
 /** Makes what looks for them. Books that were never restored have lost none. */
 export function createLostRefunds(parts: LostRefundsParts): LostRefunds {
-  const { book, network, wallet, memory, now } = parts;
+  const { book, network, wallet, memory } = parts;
   const { remembersSince: restoredAt, remembersUntil } = memory;
   let isFound = restoredAt === undefined || remembersUntil === undefined;
   let isDone = isFound;
+  const looked = boundedCache<string, true>({ max: MOST_LOOKED });
 
   return {
     isFound: () => isFound,
     async find() {
       if (isDone || restoredAt === undefined) return;
-      isDone = await book.isSearched(network, wallet, restoredAt);
-      if (!isDone) await search(parts);
+      if (!(await book.isSearched(network, wallet, restoredAt))) {
+        await search(parts, looked);
+        await book.noteSearched(network, wallet, restoredAt);
+      }
       isFound = true;
-      if (isDone || now() < restoredAt + LANDING_MS) return;
-      await book.noteSearched(network, wallet, restoredAt);
       isDone = true;
     },
   };
 }
 
-/** Reads the history of the refund wallet, back to when the books were complete. */
-async function search(parts: LostRefundsParts): Promise<void> {
+/**
+ * Reads the history of the refund wallet, back to when the books were complete. It is told once nothing can be added to it any more that was
+ * sent before the restore.
+ */
+async function search(parts: LostRefundsParts, looked: Looked): Promise<void> {
   const past = parts.sender.past(parts.wallet, REFUND_PREFIX);
   const from = lostFrom(parts.memory);
   for (let before: string | undefined, isOver = false; !isOver; ) {
     const { traces, oldestTime, next } = await past.page(before);
-    for (const { signature, id } of traces) {
-      if (id !== undefined && (await isBooked(parts.book, id, signature))) continue;
-      const landed = await past.landed(signature);
-      if (landed !== undefined && !(await isBooked(parts.book, landed.id, signature))) await bookLost(parts, landed);
+    for (const lot of lotsOf(traces.filter(({ signature }) => !looked.has(signature)))) {
+      const looks = await Promise.allSettled(
+        lot.map(async (trace) => {
+          await lookAt(parts, past, trace);
+          looked.set(trace.signature, true);
+        }),
+      );
+      const failed = looks.find((it) => it.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     }
     isOver = next === undefined || (oldestTime !== undefined && oldestTime < from);
     before = next;
   }
 }
 
+type Looked = Pick<ReturnType<typeof boundedCache<string, true>>, 'has' | 'set'>;
+
+function lotsOf<T>(all: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, n) => all.slice(n * AT_ONCE, (n + 1) * AT_ONCE));
+}
+
+async function lookAt(parts: LostRefundsParts, past: PastPayouts, { signature, id }: PayoutTrace): Promise<void> {
+  if (id !== undefined && (await isBooked(parts.book, id, signature))) return;
+  const landed = await past.landed(signature);
+  if (landed !== undefined && !(await isBooked(parts.book, landed.id, signature))) await bookLost(parts, landed);
+}
+
 /** One that fits no pass has paid back what was bought after the backup: the books do not know that either. */
 async function bookLost(parts: LostRefundsParts, landed: LandedPayout): Promise<void> {
-  const { book, ledger, network, wallet } = parts;
+  const { ledger, wallet } = parts;
   const { id, mint, legs } = landed;
   for (const { recipient, amount } of legs) {
     const pass = await passOf(parts, recipient, id);
     if (pass === undefined) continue;
-    const { passId, paymentId, left: taken } = pass;
+    const { passId, paymentId, bought: taken } = pass;
     const payment = await ledger.find(paymentId);
-    const owner = payment?.owner ?? payment?.terms.payTo ?? wallet;
-    const refund = { id, paymentId, passId, network, wallet, recipient, owner, mint, amount, taken };
-    const lease = randomUUID();
-    await book.plan(refund, NO_BOUND, lease, REFUND_LEASE_MS);
-    const planned = await book.find(id);
-    if (planned !== undefined) await advanceRefund(parts, planned, lease, { past: { kind: 'same', landed } });
-    if ((await book.find(id))?.state === 'planned') throw beingBooked(id);
+    const { owner = payment?.terms.payTo ?? wallet, projectId } = payment ?? {};
+    const whose = { owner, ...defined({ projectId }) };
+    // All that was left of it.
+    const refund = { id, paymentId, passId, network: parts.network, wallet, recipient, ...whose, mint, amount, taken };
+    await bookLanded(parts, refund, landed);
   }
 }
 
@@ -107,9 +127,4 @@ function isRefundOf(refundId: string, paymentId: string): boolean {
     if (refundIdOf(paymentId, count) === refundId) return true;
   }
   return false;
-}
-
-function beingBooked(id: string): TollhouseError {
-  const detail = `The refund ${id} was paid before the books were restored, and is being booked by another process.`;
-  return new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: 2 });
 }

@@ -1,6 +1,7 @@
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
-import type { RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
+import type { LandedPayout } from '../../storage/payouts/payout-store.js';
+import type { NewRefund, RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PayoutOutcome } from '../payouts/payout-fate.js';
 import type { PayoutSender, UnsentReason } from '../payouts/payout-sender.js';
 import { findUnbooked, type UnbookedRefund } from './past-refunds.js';
@@ -64,7 +65,11 @@ async function advance(
   if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
   const { past } = looked ?? { past: await unbooked(parts, refund) };
   if (past?.kind === 'other') return void (await book.recordFailed(id, lease, 'unknown_refund'));
-  if (past !== undefined) return bookLanded(parts, refund, lease, past);
+  if (past !== undefined) {
+    // Its payer was paid under another number: that one takes what this one has taken.
+    if (past.landed.id !== id) await book.recordFailed(id, lease, 'credit_used');
+    return bookLanded(parts, { ...refund, id: past.landed.id }, past.landed);
+  }
   const { wallet, mint, recipient, amount } = refund;
   const prepared = await sender.prepare({ id, wallet, mint, legs: [{ recipient, amount }], total: amount });
   if (!prepared.ok) return void (await book.recordFailed(id, lease, faultOf(prepared.reason)));
@@ -79,17 +84,18 @@ async function unbooked(parts: RefundWorkParts, refund: RefundRecord): Promise<U
   return findUnbooked(parts, refund, payment?.claimedAt ?? 0);
 }
 
-/** It was paid after a backup of these books was made: it is written down, and not paid again. */
-async function bookLanded(
-  { book, onPaid }: RefundWorkParts,
-  refund: RefundRecord,
-  lease: string,
-  { landed: { signature, blockhash, slot } }: UnbookedRefund,
+/** It was paid after a backup of these books was made: it is written down, whatever they say of its credit, and not paid again. */
+export async function bookLanded(
+  { book, onPaid, now }: Pick<RefundWorkParts, 'book' | 'onPaid' | 'now'>,
+  wanted: NewRefund,
+  { signature, blockhash, slot, legs }: LandedPayout,
 ): Promise<void> {
-  const { id } = refund;
+  const amount = legs.find(({ recipient }) => recipient === wanted.recipient)?.amount ?? wanted.amount;
+  const refund = { ...wanted, amount };
   const signed = { signature, transaction: new Uint8Array(), blockhash, lastValidBlockHeight: 0, signedSlot: slot };
-  if (!(await book.recordSigned(id, lease, signed))) return;
-  if (await book.recordPaid(id, lease, slot)) onPaid({ ...refund, signed, state: 'paid', slot });
+  if (!(await book.bookLanded(refund, signed, slot))) return;
+  const time = now();
+  onPaid({ createdAt: time, updatedAt: time, ...refund, signed, state: 'paid', slot });
 }
 
 function faultOf(reason: UnsentReason): RefundFault {

@@ -14,7 +14,7 @@ import { createLostRefunds } from './lost-refunds.js';
 import { nothingLeft, whyNothingIsLeft } from './nothing-left.js';
 import { findUnbooked, refundIdOf, type UnbookedRefund } from './past-refunds.js';
 import type { RefundBounds } from './refund-options.js';
-import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
+import { advanceRefund, bookLanded, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
 
 /** Pays back on the chain what payers are left with. */
 export interface Refunds {
@@ -66,12 +66,15 @@ export function createRefunds(parts: RefundParts): Refunds {
       if (underWay !== undefined) return viewOf(await followed(parts, underWay));
       const wanted = await whatIsLeft(parts, paymentId);
       if ('state' in wanted) return viewOf(await followed(parts, wanted));
-      const lease = randomUUID();
       const past = await pastOf(parts, wanted);
-      // What was paid is booked, however much of it was thought to be left.
-      const plan = past === undefined ? wanted : { ...wanted, amount: paidTo(wanted.recipient, past) };
-      if (!(await book.plan(plan, await boundOf(parts, plan), lease, REFUND_LEASE_MS))) {
-        return viewOf(await followed(parts, await whyNot(parts, plan)));
+      if (past !== undefined) {
+        const { id } = past.landed;
+        await bookLanded(work, { ...wanted, id }, past.landed);
+        return viewOf(await mustFind(parts, id));
+      }
+      const lease = randomUUID();
+      if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
+        return viewOf(await followed(parts, await whyNot(parts, wanted)));
       }
       const planned = await book.find(wanted.id);
       if (planned !== undefined) await advanceRefund(work, planned, lease, { past });
@@ -128,10 +131,6 @@ async function pastOf(parts: RefundParts, wanted: NewRefund): Promise<UnbookedRe
   throw nothingLeft(
     `the refund wallet has paid its payer by the transaction ${signature}, which the books do not know: look whether it was for this payment`,
   );
-}
-
-function paidTo(recipient: string, { landed }: UnbookedRefund): bigint {
-  return landed.legs.find((leg) => leg.recipient === recipient)?.amount ?? 0n;
 }
 
 /** What of a pass can be refunded, or a sentence for what of it was used. */

@@ -40,7 +40,7 @@ export const REFUNDS = {
         state, created_at, updated_at, lease, lease_ends)
       select $1, $2, $3, $4, $5, $6, $7, $8, $9, cast($10 as bigint), cast($11 as bigint),
         'planned', cast($12 as bigint), cast($12 as bigint), $13, cast($14 as bigint)
-      where not exists (select 1 from tollhouse_refund where payment_id = $2 and ${OPEN})
+      where not exists (select 1 from tollhouse_refund where id = $1 or (payment_id = $2 and ${OPEN}))
         and cast($10 as bigint) + (select coalesce(sum(amount), 0) from tollhouse_refund
           where network = $4 and mint = $9 and created_at > $15 and state <> 'failed') <= $16
       returning id`,
@@ -59,12 +59,12 @@ export const REFUNDS = {
   },
   refundable: {
     name: 'tollhouse_refundable_passes',
-    text: `select id, payment_id, remaining from tollhouse_pass where wallet = $1 and id > $2 and remaining > 0
+    text: `select id, payment_id, bought from tollhouse_pass where wallet = $1 and id > $2 and remaining is not null
       order by id limit 100`,
   },
   isSearched: {
     name: 'tollhouse_refunds_searched',
-    text: 'select at from tollhouse_moment where name = $1 and at >= $2',
+    text: 'select at from tollhouse_moment where name = $1 and at = $2',
   },
   sumSince: {
     name: 'tollhouse_sum_refunds',

@@ -67,12 +67,12 @@ export interface RefundRecord extends NewRefund {
   readonly updatedAt: number;
 }
 
-/** A pass of which something is left. */
+/** A pass of uses or of credit, whatever is left of it. */
 export interface RefundablePass {
   readonly passId: string;
   readonly paymentId: string;
   /** Uses, or atomic units. */
-  readonly left: bigint;
+  readonly bought: bigint;
 }
 
 /** How much may be refunded in a token. */
@@ -101,16 +101,22 @@ export interface RefundStore {
    */
   isHeld(passId: string, since: number, request?: string): Promise<boolean>;
   /**
-   * Passes of a wallet of which something is left, by their ids, some at a time.
+   * Passes of a wallet of which something could be paid back, used up and revoked ones among them, by their ids, some at a time.
    * @param after - id of the last one of those before. `''`: from the first
    */
   refundable(wallet: string, after: string): Promise<readonly RefundablePass[]>;
-  /** Whether the refunds of a wallet on a network were looked for that books have lost which were restored at a time, milliseconds since the epoch. */
+  /** Whether the refunds of a wallet on a network were looked for that books have lost which were restored at this very time, milliseconds since the epoch: clocks may run back between two restores. */
   isSearched(network: NetworkId, wallet: string, restoredAt: number): Promise<boolean>;
   /** They were: none of them is missing any more. */
   noteSearched(network: NetworkId, wallet: string, restoredAt: number): Promise<void>;
   /** What refunds since a time have paid, or may still pay, in a token, atomic units. */
   sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
+  /**
+   * Books one that the chain has and the books do not, as paid, with the event `payment.refunded`; whoever was at work on it holds it no more.
+   * It takes of its pass what is there, up to `taken`, even where that is revoked or over: it was paid, whatever the pass says. False, and
+   * nothing is changed, where it is booked with a transaction already.
+   */
+  bookLanded(refund: NewRefund, signed: SignedPayout, slot: number): Promise<boolean>;
   /** Takes refunds that are under way and that nobody holds, the oldest first; whose process is gone is held by nobody. */
   take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly RefundRecord[]>;
   /** Its credit is taken. */

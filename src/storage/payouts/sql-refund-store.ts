@@ -7,9 +7,10 @@ import { NOTE_MOMENT } from '../sql/backup/moments.js';
 import { processLeases } from '../sql/presence/lost-leases.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
+import { landedRefundSteps } from './landed-refund.js';
 import { toRefund } from './refund-rows.js';
 import { REFUNDS } from './refund-statements.js';
-import type { RefundRecord, RefundStore } from './refund-store.js';
+import type { NewRefund, RefundRecord, RefundStore } from './refund-store.js';
 
 /**
  * A book of refunds on SQLite or Postgres, in the database of the passes. The database is not closed with it.
@@ -26,10 +27,10 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
     isHeld: (passId, since, request = '') => isDone(REFUNDS.isHeld, passId, since, request),
     async refundable(wallet, after) {
       const rows = await database.query(REFUNDS.refundable, wallet, after);
-      return rows.map(({ id, payment_id: paymentId, remaining }) => ({
+      return rows.map(({ id, payment_id: paymentId, bought }) => ({
         passId: String(id),
         paymentId: String(paymentId),
-        left: BigInt(String(remaining)),
+        bought: BigInt(String(bought)),
       }));
     },
     isSearched: (network, wallet, restoredAt) => isDone(REFUNDS.isSearched, searchOf(network, wallet), restoredAt),
@@ -48,6 +49,7 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
       const values = [...named, amount, taken, time, held(lease), time + leaseMs, since, summand(most)] as const;
       return (await database.batchIf([REFUNDS.plan, ...values], [], [[REFUNDS.turn]])).length > 0;
     },
+    bookLanded: (refund, signed, slot) => bookLanded(database, { ...refund, signed, slot }, now()),
     async take(network, lease, leaseMs, limit) {
       await endLost(leaseMs, network);
       return all(REFUNDS.take, network, held(lease), now() + leaseMs, now(), limit);
@@ -77,12 +79,22 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
   };
 }
 
+async function bookLanded(
+  database: SqlDatabase,
+  refund: NewRefund & Required<Pick<RefundRecord, 'signed' | 'slot'>>,
+  time: number,
+): Promise<boolean> {
+  const { first, guard, steps } = landedRefundSteps(refund, time);
+  const told = eventSteps([refundEvent(refund, time)]);
+  return (await database.batchIf(guard, [...steps, ...told], first)).length > 0;
+}
+
 /** The moment whose lost refunds were looked for. */
 function searchOf(network: NetworkId, wallet: string): string {
   return `refunds of ${wallet} on ${network}`;
 }
 
-function refundEvent(refund: RefundRecord, at: number): EventRecord {
+function refundEvent(refund: NewRefund & Pick<RefundRecord, 'signed' | 'slot'>, at: number): EventRecord {
   const { id, paymentId, recipient, owner, projectId, network, mint, amount, signed, slot } = refund;
   const data = {
     payment_id: paymentId,

@@ -1,13 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import bs58 from 'bs58';
 import { openRestoredShop, type RestoredShop } from '../../helpers/fixtures/restored-shop.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { rejectionOf } from '../../helpers/nodes/fake-node.js';
 import { emptyDatabases } from '../../helpers/storage/empty-databases.js';
+import { confirmed, sendToChain, signTransfer } from '../../helpers/transactions/direct-transfer.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = 10_000n;
 const LEFT = PRICE - 1_000n;
 /** Longer than anything that comes between a refund that is sent and one that is asked for after the restore. */
 const UNDER_WAY_SLOTS = 1_000;
+const STRANGERS = 12;
 
 describe.each(emptyDatabases())('credit in books of $dialect that were restored', ({ newUrl }) => {
   let fixture: TollFixture;
@@ -85,6 +89,45 @@ describe.each(emptyDatabases())('credit in books of $dialect that were restored'
     expect(refunded.held() - held).toBe(LEFT);
     const booked = await shop.storage().refunds.ofPayment(refunded.pass.paymentId);
     expect(booked).toMatchObject([{ id, state: 'paid', amount: LEFT, signed: { signature } }]);
+  });
+
+  test('that was revoked in them and paid back is booked once, and holds nobody up', async () => {
+    const before = await shop.open();
+    const [refunded, honest] = [await shop.buyer(), await shop.buyer()];
+    await shop.backUp();
+    const { id } = await before.refund(refunded.pass.paymentId);
+    await shop.restore([{ refund: id, pass: refunded.pass }]);
+    await shop.storage().passes.revoke(refunded.pass.id);
+    await shop.open();
+    await asBlocksGoBy(async () => (await honest.use()).status === 200);
+    const booked = await shop.storage().refunds.ofPayment(refunded.pass.paymentId);
+    expect(booked).toMatchObject([{ id, state: 'paid', amount: LEFT, taken: LEFT }]);
+  });
+
+  test('is found however many strangers name the refund wallet, and each of them is asked for once', async () => {
+    const before = await shop.open();
+    const [refunded, honest] = [await shop.buyer(), await shop.buyer()];
+    await shop.backUp();
+    const { id } = await before.refund(refunded.pass.paymentId);
+    const stranger = await fixture.sandbox.createWallet({ usdc: '1', sol: '1' });
+    for (let n = 0; n < STRANGERS; n += 1) {
+      const legs = [{ recipient: shop.refundWallet, amount: 1n }];
+      const { bytes, signature } = await signTransfer(fixture.sandbox, {
+        ...{ wallet: stranger, legs, names: [shop.refundWallet] },
+        memos: [`rfd_${bs58.encode(randomBytes(20))}`],
+      });
+      await sendToChain(fixture.sandbox, bytes);
+      await confirmed(fixture.sandbox, signature);
+    }
+    await shop.restore([{ refund: id, pass: refunded.pass }]);
+    const { faults, calls } = fixture.sandbox;
+    const looks = calls.getTransaction;
+    // Each try gets a little further.
+    for (let n = 0; n < STRANGERS; n += 3) faults.add({ kind: 'error', method: 'getTransaction', times: 1 });
+    await shop.open();
+    await asBlocksGoBy(async () => (await honest.use()).status === 200);
+    expect(await refunded.use()).toMatchObject({ status: 402, code: 'pass_used_up' });
+    expect(calls.getTransaction - looks).toBeLessThan(2 * STRANGERS);
   });
 
   test('that was never paid back is so once, when nothing from before the restore can land any more', async () => {
