@@ -109,4 +109,36 @@ describe.each(emptyDatabases())('a refund that has landed and that books on $dia
     });
     expect([await left(), await events()]).toEqual([90n, []]);
   });
+
+  test('takes what another one of its payment had taken that was begun and not signed, which fails', async () => {
+    const [lease, other] = [randomUUID(), { ...refund, id: newId('rfd'), taken: 90n }];
+    await storage.refunds.plan(other, NO_BOUND, lease, LEASE_MS);
+    await storage.passes.debit({ passId: refund.passId, requestId: other.id, amount: 90n });
+    await storage.refunds.recordTaken(other.id, lease);
+    expect(await book()).toBe(true);
+    expect(await storage.refunds.recordSigned(other.id, lease, signedAs('another'))).toBe(false);
+    expect(await storage.refunds.find(other.id)).toMatchObject({ state: 'failed', reason: 'credit_used' });
+    expect(await storage.refunds.find(refund.id)).toMatchObject({ state: 'paid', taken: 90n });
+    expect(await left()).toBe(0n);
+  });
+
+  test('leaves another one alone that is begun once it is booked', async () => {
+    await book();
+    const [lease, other] = [randomUUID(), { ...refund, id: newId('rfd'), taken: 0n }];
+    await storage.refunds.plan(other, NO_BOUND, lease, LEASE_MS);
+    expect(await book()).toBe(false);
+    expect(await storage.refunds.find(other.id)).toMatchObject({ state: 'planned' });
+  });
+
+  test('is not begun anew under its id', async () => {
+    await book();
+    expect(await storage.refunds.plan(refund, NO_BOUND, randomUUID(), LEASE_MS)).toBe(false);
+  });
+
+  test('is looked for again after a second restore by a clock that is behind that of the first', async () => {
+    const { refunds } = storage;
+    await refunds.noteSearched('solana', 'refund wallet', 2_000);
+    expect(await refunds.isSearched('solana', 'refund wallet', 2_000)).toBe(true);
+    expect(await refunds.isSearched('solana', 'refund wallet', 1_000)).toBe(false);
+  });
 });

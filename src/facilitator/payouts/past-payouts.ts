@@ -1,3 +1,4 @@
+import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { isSignature } from '../../protocol/address.js';
 import type { Leg } from '../../protocol/money/split.js';
@@ -32,9 +33,11 @@ export interface PayoutPage {
 export interface PastPayouts {
   /** @param before - `next` of the page before it. Default: the newest */
   page(before?: string): Promise<PayoutPage>;
-  /** A payout that has landed, as the wallet has signed it; undefined when the transaction is none. */
+  /** A payout of the history, as the wallet has signed it; undefined when the transaction is none. Rejects, too, where the node does not show it. */
   landed(signature: string): Promise<LandedPayout | undefined>;
 }
+
+const RETRY_SECONDS = 2;
 
 /** What the id of a payout, or of a refund, begins with. */
 export type PaidPrefix = 'pyo_' | 'rfd_';
@@ -75,7 +78,9 @@ export function createPastPayouts(
     },
     async landed(signature) {
       const landed = await asked(rpc.getTransaction(signature, 'confirmed'));
-      return landed === null ? undefined : readPayout(landed, signature, wallet, prefix);
+      // Its wallet's history tells of it: what a node does not show yet proves nothing.
+      if (landed === null) throw notShown(signature);
+      return readPayout(landed, signature, wallet, prefix);
     },
   };
 }
@@ -111,6 +116,11 @@ export function readPayout(
     blockhash,
     ...defined({ blockTime }),
   };
+}
+
+function notShown(signature: string): TollhouseError {
+  const detail = `The node tells of the transaction ${signature}, and does not show it; nothing is paid before it is seen.`;
+  return new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 /** Everybody can name the wallet, and write any memo: it is looked at closely where the books do not know it. */

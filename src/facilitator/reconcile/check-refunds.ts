@@ -26,6 +26,8 @@ const OF = 'look into the backups which of the two was changed; until then refun
 /** Compares refunds with their transactions, their payments and what they took of passes. Returns how many there were. */
 export async function checkRefunds(parts: RefundCheckParts, findings: Findings): Promise<number> {
   const seen = new Set<string>();
+  /** Payments of which one was found on the chain, after a backup was restored. */
+  const restored = new Set<string>();
   let count = 0;
   for await (const page of parts.refunds.refunds(parts.network, parts.from)) {
     const states = await statesOf(parts, page);
@@ -37,7 +39,8 @@ export async function checkRefunds(parts: RefundCheckParts, findings: Findings):
       const tell = (detail: string | undefined, advice: string): void => {
         if (detail !== undefined) findings.differs({ kind: 'refund', ids: idsOf(refund), detail, advice });
       };
-      tell(paymentFault(refund), OF);
+      if (refund.signed?.transaction.length === 0) restored.add(refund.paymentId);
+      tell(paymentFault(refund, restored.has(refund.paymentId)), OF);
       tell(creditFault(refund, parts.debitsFrom), OF);
       if (refund.signed === undefined) continue;
       const key = keyOf(refund.signed.signature);
@@ -77,12 +80,17 @@ async function checkSent(
 }
 
 /** A refund pays who has paid, in what was paid, what it has taken out of use. A payment may be forgotten before it. */
-function paymentFault({ payment, passKind, recipient, mint, amount, taken }: BookedRefund): string | undefined {
+function paymentFault(
+  { payment, passKind, recipient, mint, amount, taken }: BookedRefund,
+  isRestored: boolean,
+): string | undefined {
   if (payment === undefined) return undefined;
   const { payer, asset, state } = payment;
   if (state !== 'confirmed' && state !== 'served') return `its payment is ${state}, and has left nothing`;
   if (recipient !== payer) return `it pays ${recipient}, and ${payer} has paid`;
   if (mint !== asset) return `it pays in ${mint}, and was paid in ${asset}`;
+  // One that was found on the chain has taken what was there; a later one takes without paying it what it has paid beyond that.
+  if (isRestored) return undefined;
   const worth = passKind === 'uses' ? payment.amount : taken;
   return passKind === undefined || amount === worth
     ? undefined
@@ -100,6 +108,6 @@ function creditFault(
   if (debited !== undefined && debited !== taken)
     return `it has taken ${debited} of its pass, and is booked with ${taken}`;
   const isForgotten = passKind === undefined || (state === 'paid' && createdAt < debitsFrom);
-  if (state === 'planned' || debited !== undefined || isForgotten) return undefined;
+  if (state === 'planned' || debited !== undefined || isForgotten || taken === 0n) return undefined;
   return `it is booked as ${state}, and has taken nothing of its pass`;
 }

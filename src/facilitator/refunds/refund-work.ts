@@ -1,19 +1,25 @@
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
-import type { LandedPayout } from '../../storage/payouts/payout-store.js';
-import type { NewRefund, RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
+import type {
+  NewRefund,
+  PaidRefund,
+  RefundFault,
+  RefundRecord,
+  RefundStore,
+} from '../../storage/payouts/refund-store.js';
 import type { PayoutOutcome } from '../payouts/payout-fate.js';
 import type { PayoutSender, UnsentReason } from '../payouts/payout-sender.js';
-import { findUnbooked, type UnbookedRefund } from './past-refunds.js';
+import { wasPaidBefore } from './paid-beyond.js';
+import { findUnbooked, type PastRefundParts, paidTo, signedOnChain, type UnbookedRefund } from './past-refunds.js';
 
 /** What refunds are made with. */
-export interface RefundWorkParts {
+export interface RefundWorkParts extends Pick<PastRefundParts, 'historyOf'> {
   readonly book: RefundStore;
-  readonly passes: Pick<PassStore, 'debit'>;
-  readonly sender: Pick<PayoutSender, 'mayPay' | 'prepare' | 'send' | 'resume' | 'past'>;
+  readonly passes: Pick<PassStore, 'debit' | 'find'>;
+  readonly sender: Pick<PayoutSender, 'mayPay' | 'prepare' | 'send' | 'resume'>;
   readonly ledger: Pick<Ledger, 'find'>;
   /** Told when one has landed. */
-  readonly onPaid: (refund: RefundRecord) => void;
+  readonly onPaid: (refund: PaidRefund) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -61,15 +67,13 @@ async function advance(
   const { id, signed } = refund;
   if (signed !== undefined) return conclude(parts, refund, lease, await sender.resume(signed));
   await sender.mayPay();
-  const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
-  if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
+  // First: what was paid is booked, whatever is left of the credit.
   const { past } = looked ?? { past: await unbooked(parts, refund) };
   if (past?.kind === 'other') return void (await book.recordFailed(id, lease, 'unknown_refund'));
-  if (past !== undefined) {
-    // Its payer was paid under another number: that one takes what this one has taken.
-    if (past.landed.id !== id) await book.recordFailed(id, lease, 'credit_used');
-    return bookLanded(parts, { ...refund, id: past.landed.id }, past.landed);
-  }
+  if (past !== undefined) return bookLanded(parts, refund, past);
+  if (await wasPaidBefore(parts, refund)) return void (await book.recordFailed(id, lease, 'credit_used'));
+  const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
+  if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
   const { wallet, mint, recipient, amount } = refund;
   const prepared = await sender.prepare({ id, wallet, mint, legs: [{ recipient, amount }], total: amount });
   if (!prepared.ok) return void (await book.recordFailed(id, lease, faultOf(prepared.reason)));
@@ -84,18 +88,18 @@ async function unbooked(parts: RefundWorkParts, refund: RefundRecord): Promise<U
   return findUnbooked(parts, refund, payment?.claimedAt ?? 0);
 }
 
-/** It was paid after a backup of these books was made: it is written down, whatever they say of its credit, and not paid again. */
+/**
+ * Writes down what the chain has and the books do not, under the id that it landed with, however much of it was thought to be left.
+ * @param refund - of the payment; what it takes of the pass, at most
+ */
 export async function bookLanded(
-  { book, onPaid, now }: Pick<RefundWorkParts, 'book' | 'onPaid' | 'now'>,
-  wanted: NewRefund,
-  { signature, blockhash, slot, legs }: LandedPayout,
+  { book, onPaid }: Pick<RefundWorkParts, 'book' | 'onPaid'>,
+  refund: NewRefund,
+  { landed }: UnbookedRefund,
 ): Promise<void> {
-  const amount = legs.find(({ recipient }) => recipient === wanted.recipient)?.amount ?? wanted.amount;
-  const refund = { ...wanted, amount };
-  const signed = { signature, transaction: new Uint8Array(), blockhash, lastValidBlockHeight: 0, signedSlot: slot };
-  if (!(await book.bookLanded(refund, signed, slot))) return;
-  const time = now();
-  onPaid({ createdAt: time, updatedAt: time, ...refund, signed, state: 'paid', slot });
+  const { id, slot } = landed;
+  const [paid, signed] = [{ ...refund, id, amount: paidTo(refund.recipient, landed) }, signedOnChain(landed)];
+  if (await book.bookLanded(paid, signed, slot)) onPaid({ ...paid, signed, slot });
 }
 
 function faultOf(reason: UnsentReason): RefundFault {
@@ -126,7 +130,7 @@ async function conclude(
   switch (outcome.status) {
     case 'paid': {
       const { slot } = outcome;
-      if (await book.recordPaid(id, lease, slot)) onPaid({ ...refund, state: 'paid', slot });
+      if (await book.recordPaid(id, lease, slot)) onPaid({ ...refund, slot });
       return;
     }
     case 'failed':

@@ -5,14 +5,16 @@ import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
-import type { NewRefund, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
+import type { NewRefund, PaidRefund, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PaymentEventBus } from '../events/events.js';
 import { type Memory, memoryOf } from '../payments/lost-period.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
 import type { Refund } from '../types.js';
 import { createLostRefunds } from './lost-refunds.js';
 import { nothingLeft, whyNothingIsLeft } from './nothing-left.js';
+import { paidBeyond } from './paid-beyond.js';
 import { findUnbooked, refundIdOf, type UnbookedRefund } from './past-refunds.js';
+import { createRefundHistories } from './refund-history.js';
 import type { RefundBounds } from './refund-options.js';
 import { advanceRefund, bookLanded, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
 
@@ -54,6 +56,7 @@ export function createRefunds(parts: RefundParts): Refunds {
     ledger: parts.ledger,
     passes,
     sender,
+    historyOf: createRefundHistories(sender),
     now,
     onPaid: (refund) => tell(events, refund),
   };
@@ -66,13 +69,12 @@ export function createRefunds(parts: RefundParts): Refunds {
       if (underWay !== undefined) return viewOf(await followed(parts, underWay));
       const wanted = await whatIsLeft(parts, paymentId);
       if ('state' in wanted) return viewOf(await followed(parts, wanted));
-      const past = await pastOf(parts, wanted);
-      if (past !== undefined) {
-        const { id } = past.landed;
-        await bookLanded(work, { ...wanted, id }, past.landed);
-        return viewOf(await mustFind(parts, id));
-      }
       const lease = randomUUID();
+      const past = await pastOf(work, wanted);
+      if (past !== undefined) {
+        await bookLanded(work, wanted, past);
+        return viewOf(await mustFind(parts, past.landed.id));
+      }
       if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
         return viewOf(await followed(parts, await whyNot(parts, wanted)));
       }
@@ -108,7 +110,8 @@ async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRef
   if (payment.projectId !== undefined) throw nothingLeft('it was paid to a project, whose owner has the money');
   const pass = await passes.findByPayment(paymentId);
   if (pass === undefined) throw nothingLeft('it has left its payer no credit');
-  const worth = worthOf(payment, pass);
+  const refunds = await parts.book.ofPayment(paymentId);
+  const worth = worthOf(payment, pass, refunds);
   if ('used' in worth) {
     const other = await openOf(parts, paymentId);
     if (other !== undefined) return other;
@@ -116,14 +119,14 @@ async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRef
   }
   const { payer: recipient, owner = payment.terms.payTo } = payment;
   return {
-    id: refundIdOf(paymentId, (await parts.book.ofPayment(paymentId)).length),
+    id: refundIdOf(paymentId, refunds.length),
     ...{ paymentId, passId: pass.id, network, wallet: sender.wallet, recipient, owner, mint: payment.terms.asset },
     ...worth,
   };
 }
 
 /** A refund of the payment that the chain has and the books do not: a backup was restored since. */
-async function pastOf(parts: RefundParts, wanted: NewRefund): Promise<UnbookedRefund | undefined> {
+async function pastOf(parts: RefundWorkParts, wanted: NewRefund): Promise<UnbookedRefund | undefined> {
   const payment = await parts.ledger.find(wanted.paymentId);
   const past = await findUnbooked(parts, wanted, payment?.claimedAt ?? 0);
   if (past?.kind !== 'other') return past;
@@ -137,11 +140,16 @@ async function pastOf(parts: RefundParts, wanted: NewRefund): Promise<UnbookedRe
 function worthOf(
   { terms }: PaymentRecord,
   { kind, left = 0n, bought, over }: Pass,
+  refunds: readonly RefundRecord[],
 ): Pick<NewRefund, 'amount' | 'taken'> | { readonly used: string } {
   if (over === 'used_up') return { used: 'its pass is used up' };
   if (over !== undefined) throw nothingLeft(`its pass is ${over}`);
-  if (kind === 'credit') return { amount: left, taken: left };
+  if (kind === 'credit') {
+    const amount = left - paidBeyond(refunds);
+    return amount > 0n ? { amount, taken: left } : { used: 'what is left was paid back by an earlier refund' };
+  }
   if (kind === 'until') throw nothingLeft('it has bought a time, which is not paid back');
+  if (refunds.some(({ state }) => state === 'paid')) return { used: 'it was paid back' };
   if (left === bought) return { amount: terms.amount, taken: left };
   return { used: `${left} of ${bought} uses are left of its pass, and only an untouched one is paid back` };
 }
@@ -208,7 +216,7 @@ function viewOf(refund: RefundRecord): Refund {
   });
 }
 
-function tell(events: Pick<PaymentEventBus, 'emit'>, refund: RefundRecord): void {
+function tell(events: Pick<PaymentEventBus, 'emit'>, refund: PaidRefund): void {
   const { id: refundId, paymentId: id, recipient: payer, mint: asset, amount, signed, slot = 0 } = refund;
   const signature = signed?.signature ?? '';
   events.emit('payment.refunded', withAmountJson({ id, refundId, payer, asset, amount, signature, slot }));

@@ -1,9 +1,10 @@
+import { eventSteps } from '../events/event-statements.js';
 import { PASSES } from '../passes/pass-statements.js';
-import type { SqlInput, Statement, Step } from '../sql/sql-database.js';
+import type { SqlDatabase, Statement, Step } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
-import type { SignedPayout } from './payout-store.js';
+import { refundEvent } from './refund-event.js';
 import { REFUNDS } from './refund-statements.js';
-import type { NewRefund } from './refund-store.js';
+import type { NewRefund, RefundRecord } from './refund-store.js';
 
 const DEBITED = '(select amount from tollhouse_pass_debit where pass_id = $3 and request = $1)';
 const LEFT = '(select remaining from tollhouse_pass where id = $3)';
@@ -42,29 +43,46 @@ const NOTE: Statement = {
     on conflict do nothing`,
 };
 
-/** The steps of one transaction that books a refund which has landed, for `batchIf`. */
-export interface LandedRefundSteps {
-  readonly first: readonly Step[];
-  readonly guard: Step;
-  readonly steps: readonly Step[];
-}
+/** There is one at most that is under way; none counts where the landed one is booked already. */
+const RIVAL = `(select id from tollhouse_refund where payment_id = $1 and id <> $2 and state in ('planned', 'taken')
+  and not exists (select 1 from tollhouse_refund where id = $2 and signature is not null))`;
+const RIVAL_TOOK = `(select amount from tollhouse_pass_debit where pass_id = $3 and request = ${RIVAL})`;
+const GIVE_BACK: Statement = {
+  name: 'tollhouse_rival_gives_back',
+  text: `update tollhouse_pass set remaining = remaining + ${RIVAL_TOOK},
+      over_at = case when revoked_at is null then ends_at else over_at end
+    where id = $3 and ${RIVAL_TOOK} is not null`,
+};
+const END_DEBIT: Statement = {
+  name: 'tollhouse_end_debit_of_rival',
+  text: `delete from tollhouse_pass_debit where pass_id = $3 and request = ${RIVAL}`,
+};
+const FAIL: Statement = {
+  name: 'tollhouse_fail_rival',
+  text: `update tollhouse_refund set state = 'failed', reason = 'credit_used', updated_at = $3, lease = null where id = ${RIVAL}`,
+};
 
-/** Makes them. The locks are taken in the order of the other statements over refunds. */
-export function landedRefundSteps(
-  refund: NewRefund & { readonly signed: SignedPayout; readonly slot: number },
+/** Books it in one transaction: see `RefundStore`. The locks are taken in the order of the other statements over refunds. */
+export async function bookLandedRefund(
+  database: Pick<SqlDatabase, 'batchIf'>,
+  refund: NewRefund & Required<Pick<RefundRecord, 'signed' | 'slot'>>,
   time: number,
-): LandedRefundSteps {
+): Promise<boolean> {
   const { id, paymentId, passId, network, wallet, recipient, owner, projectId = null, mint, signed, slot } = refund;
-  const { signature, transaction, blockhash, lastValidBlockHeight } = signed;
+  const rival = [paymentId, id, passId] as const;
+  const first: readonly Step[] = [
+    [REFUNDS.turn],
+    [PASSES.lock, passId],
+    [GIVE_BACK, ...rival],
+    [END_DEBIT, ...rival],
+    [FAIL, paymentId, id, time],
+  ];
+  const named = [id, paymentId, passId, network, wallet, recipient, owner, projectId, mint] as const;
+  const { signature, blockhash, lastValidBlockHeight } = signed;
   const amounts = [summand(refund.amount), summand(refund.taken), time] as const;
-  const named: readonly SqlInput[] = [id, paymentId, passId, network, wallet, recipient, owner, projectId, mint];
-  const bytes = Buffer.from(transaction).toString('base64');
-  return {
-    first: [[REFUNDS.turn], [PASSES.lock, passId]],
-    guard: [BOOK, ...named, ...amounts, signature, bytes, blockhash, lastValidBlockHeight, slot],
-    steps: [
-      [TAKE, passId, id, time],
-      [NOTE, passId, id, time],
-    ],
-  };
+  const bytes = Buffer.from(signed.transaction).toString('base64');
+  const guard = [BOOK, ...named, ...amounts, signature, bytes, blockhash, lastValidBlockHeight, slot] as const;
+  const taken = [passId, id, time] as const;
+  const told = eventSteps([refundEvent(refund, time)]);
+  return (await database.batchIf(guard, [[TAKE, ...taken], [NOTE, ...taken], ...told], first)).length > 0;
 }

@@ -67,6 +67,9 @@ export interface RefundRecord extends NewRefund {
   readonly updatedAt: number;
 }
 
+/** One that was paid, as those are told who hear of it. */
+export type PaidRefund = NewRefund & Pick<RefundRecord, 'signed' | 'slot'>;
+
 /** A pass of uses or of credit, whatever is left of it. */
 export interface RefundablePass {
   readonly passId: string;
@@ -113,7 +116,8 @@ export interface RefundStore {
   sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
   /**
    * Books one that the chain has and the books do not, as paid, with the event `payment.refunded`; whoever was at work on it holds it no more.
-   * It takes of its pass what is there, up to `taken`, even where that is revoked or over: it was paid, whatever the pass says. False, and
+   * It takes of its pass what is there, up to `taken`, even where that is revoked or over: it was paid, whatever the pass says. Another one of
+   * the payment that was begun and not signed fails: what it has taken is this one's. False, and
    * nothing is changed, where it is booked with a transaction already.
    */
   bookLanded(refund: NewRefund, signed: SignedPayout, slot: number): Promise<boolean>;

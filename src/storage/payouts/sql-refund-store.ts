@@ -1,16 +1,15 @@
-import { defined } from '../../lib/defined.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
-import { type EventRecord, newEvent } from '../events/events.js';
 import { PASSES } from '../passes/pass-statements.js';
 import { NOTE_MOMENT } from '../sql/backup/moments.js';
 import { processLeases } from '../sql/presence/lost-leases.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
-import { landedRefundSteps } from './landed-refund.js';
+import { bookLandedRefund } from './landed-refund.js';
+import { refundEvent } from './refund-event.js';
 import { toRefund } from './refund-rows.js';
 import { REFUNDS } from './refund-statements.js';
-import type { NewRefund, RefundRecord, RefundStore } from './refund-store.js';
+import type { RefundStore } from './refund-store.js';
 
 /**
  * A book of refunds on SQLite or Postgres, in the database of the passes. The database is not closed with it.
@@ -49,7 +48,7 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
       const values = [...named, amount, taken, time, held(lease), time + leaseMs, since, summand(most)] as const;
       return (await database.batchIf([REFUNDS.plan, ...values], [], [[REFUNDS.turn]])).length > 0;
     },
-    bookLanded: (refund, signed, slot) => bookLanded(database, { ...refund, signed, slot }, now()),
+    bookLanded: (refund, signed, slot) => bookLandedRefund(database, { ...refund, signed, slot }, now()),
     async take(network, lease, leaseMs, limit) {
       await endLost(leaseMs, network);
       return all(REFUNDS.take, network, held(lease), now() + leaseMs, now(), limit);
@@ -79,31 +78,7 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
   };
 }
 
-async function bookLanded(
-  database: SqlDatabase,
-  refund: NewRefund & Required<Pick<RefundRecord, 'signed' | 'slot'>>,
-  time: number,
-): Promise<boolean> {
-  const { first, guard, steps } = landedRefundSteps(refund, time);
-  const told = eventSteps([refundEvent(refund, time)]);
-  return (await database.batchIf(guard, [...steps, ...told], first)).length > 0;
-}
-
 /** The moment whose lost refunds were looked for. */
 function searchOf(network: NetworkId, wallet: string): string {
   return `refunds of ${wallet} on ${network}`;
-}
-
-function refundEvent(refund: NewRefund & Pick<RefundRecord, 'signed' | 'slot'>, at: number): EventRecord {
-  const { id, paymentId, recipient, owner, projectId, network, mint, amount, signed, slot } = refund;
-  const data = {
-    payment_id: paymentId,
-    refund_id: id,
-    payer: recipient,
-    ...{ network, asset: mint },
-    amount_atomic: String(amount),
-    tx_signature: signed?.signature ?? null,
-    slot: slot ?? null,
-  };
-  return newEvent({ type: 'payment.refunded', owner, ...defined({ projectId }), data }, at);
 }
