@@ -70,7 +70,7 @@ async function advance(
   // First: what was paid is booked, whatever is left of the credit.
   const { past } = looked ?? { past: await unbooked(parts, refund) };
   if (past?.kind === 'other') return void (await book.recordFailed(id, lease, 'unknown_refund'));
-  if (past !== undefined) return bookLanded(parts, refund, past);
+  if (past !== undefined) return bookPastRefund(parts, refund, past);
   if (await wasPaidBefore(parts, refund)) return void (await book.recordFailed(id, lease, 'credit_used'));
   const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
   if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
@@ -92,7 +92,7 @@ async function unbooked(parts: RefundWorkParts, refund: RefundRecord): Promise<U
  * Writes down what the chain has and the books do not, under the id that it landed with, however much of it was thought to be left.
  * @param refund - of the payment; what it takes of the pass, at most
  */
-export async function bookLanded(
+export async function bookPastRefund(
   { book, onPaid }: Pick<RefundWorkParts, 'book' | 'onPaid'>,
   refund: NewRefund,
   { landed }: UnbookedRefund,

@@ -16,7 +16,7 @@ import { paidBeyond } from './paid-beyond.js';
 import { findUnbooked, refundIdOf, type UnbookedRefund } from './past-refunds.js';
 import { createRefundHistories } from './refund-history.js';
 import type { RefundBounds } from './refund-options.js';
-import { advanceRefund, bookLanded, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
+import { advanceRefund, bookPastRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
 
 /** Pays back on the chain what payers are left with. */
 export interface Refunds {
@@ -72,7 +72,7 @@ export function createRefunds(parts: RefundParts): Refunds {
       const lease = randomUUID();
       const past = await pastOf(work, wanted);
       if (past !== undefined) {
-        await bookLanded(work, wanted, past);
+        await bookPastRefund(work, wanted, past);
         return viewOf(await mustFind(parts, past.landed.id));
       }
       if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
