@@ -10,7 +10,7 @@ export type ExchangeFailure =
   | 'upstream_answer_too_large'
   /** The caller's body is more than is taken. */
   | 'body_too_large'
-  /** The caller closed the connection, or stopped to read, or read so slowly that the upstream broke off. */
+  /** The caller closed the connection, or stopped to read, or read or sent so slowly that the upstream broke off. */
   | 'client_gone';
 
 /** How an exchange ended. */
@@ -36,6 +36,8 @@ export interface ExchangeRules {
   readonly headTimeoutMs: number;
   /** Milliseconds that the response's body may stand still. */
   readonly idleTimeoutMs: number;
+  /** Whether the upstream has all of the request that has come, and more is to come. Default: it has all of it. */
+  readonly isBodyDue?: (() => boolean) | undefined;
   /** Bytes of the response's body. */
   readonly maxResponseBytes: number;
   /** What a caller reaches a place that the upstream names at. */

@@ -16,7 +16,7 @@ export interface BodySoFar {
 }
 
 /** Shorter than servers wait for one who takes nothing, and than most give a whole response. */
-const HELD_UP_MS = 5_000;
+export const HELD_UP_MS = 5_000;
 /** What has broken off while it waited is seen when all is read that was sent before, of which systems hold some megabytes. */
 const SEEN_WITHIN_MS = 30_000;
 

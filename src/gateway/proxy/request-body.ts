@@ -87,6 +87,11 @@ export function wholeStream(req: IncomingMessage, start: Buffer, maxBytes: numbe
   return stream;
 }
 
+/** Whether all that has come of such a stream was taken, and more is to come. */
+export function isMoreToCome({ writableEnded, writableLength, readableLength }: Transform): boolean {
+  return !writableEnded && writableLength === 0 && readableLength === 0;
+}
+
 /**
  * Lets what is left of a request's body run out, so that the response arrives and the connection can be used again; a caller
  * who still sends more than 10 MiB is cut off.

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
-import { createHoldUps, type HoldUps } from './hold-ups.js';
+import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
 import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
 
@@ -36,6 +36,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #declaredBytes: number | undefined;
   /** From the head on. */
   #holdUps: HoldUps | undefined;
+  #bodyMovedAt = performance.now();
   /** What the caller has all of the response with. */
   #last: Buffer | undefined;
   /** Whether the upstream has said everything. */
@@ -59,6 +60,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Some of the request has moved on: the time for the head begins anew. */
   readonly onBodyMoved = (): void => {
+    this.#bodyMovedAt = performance.now();
     if (this.#status === 0) this.#timer?.refresh();
   };
 
@@ -127,10 +129,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.resume();
   }
 
-  /** An upstream need not wait for ever for a caller who does not read: he has had what was sent. */
+  /** An upstream need not wait for ever for a caller who does not read, or does not send: he has had what was sent. */
   #breakOff(reason: ExchangeFailure, cause?: unknown): void {
     const body = { bytes: this.#bytes, declaredBytes: this.#declaredBytes };
-    this.#fail(this.#holdUps?.areToBlame(body) === true ? 'client_gone' : reason, cause);
+    const isCallers = this.#holdUps?.areToBlame(body) === true || this.#isStarved(reason);
+    this.#fail(isCallers ? 'client_gone' : reason, cause);
+  }
+
+  /** Whether it has begun to answer, and waits for the rest of a request that does not come. Any trickle is too little to time out on. */
+  #isStarved(reason: ExchangeFailure): boolean {
+    if (this.#holdUps === undefined || this.#rules.isBodyDue?.() !== true) return false;
+    return reason === 'upstream_timeout' || performance.now() - this.#bodyMovedAt >= HELD_UP_MS;
   }
 
   #askBeforeHead(): ExtraHeaders | Promise<ExtraHeaders> | undefined {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transform } from 'node:stream';
 import { TollhouseError } from '../../errors/errors.js';
 import { receivedBody } from '../../lib/http/received-body.js';
 import { newId } from '../../lib/ids.js';
@@ -8,7 +9,7 @@ import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
-import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
+import { type BodyStart, declaredLength, discardRest, isMoreToCome, readStart, wholeStream } from './request-body.js';
 import { Exchange } from './response-relay.js';
 import {
   NO_ADDITIONS,
@@ -184,8 +185,9 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const send = async (headTimeoutMs: number): Promise<ExchangeEnd> => {
       const sent = withAddedQuery(target, additions);
       const headers = fieldsFor(req, { ...call, added: additions.headers }, sent, start, now());
-      const exchange = new Exchange(res, { ...rules, headTimeoutMs });
-      const body =
+      const isBodyDue = (): boolean => !Buffer.isBuffer(body) && isMoreToCome(body);
+      const exchange = new Exchange(res, { ...rules, headTimeoutMs, isBodyDue });
+      const body: Buffer | Transform =
         start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
       untraced(() => agent.dispatch({ ...sent, method: methodOf(req), headers, body }, exchange));
       try {

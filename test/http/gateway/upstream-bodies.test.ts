@@ -259,6 +259,60 @@ describe('the body of an answer', () => {
   });
 });
 
+describe('an upstream that answers while the body still comes', () => {
+  const LENGTH = 3 * MIB;
+
+  /** A caller who has had the beginning of the response, and owes all but the beginning of his request. */
+  async function sendBeginning(fixture: UpstreamFixture, length = LENGTH): Promise<Socket> {
+    const { hostname, port, pathname } = new URL(fixture.url);
+    const caller = connect(Number(port), hostname).on('error', () => undefined);
+    let got = '';
+    caller.on('data', (chunk) => {
+      got += String(chunk);
+    });
+    caller.write(`POST ${pathname} HTTP/1.1\r\nHost: shop.example\r\nContent-Length: ${length}\r\n\r\n`);
+    caller.write(Buffer.alloc(length - MIB));
+    await until(() => got.includes('the goods'));
+    return caller;
+  }
+
+  test('has lost its caller where he stops to send', async () => {
+    const http: RequestListener = (req, res) => {
+      req.resume();
+      res.write('the goods');
+    };
+    const fixture = await openUpstreamFixture({ http }, { proxy: { idleTimeoutMs: 200 } });
+    const caller = await sendBeginning(fixture);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: false, reason: 'client_gone', headSent: true }]);
+    caller.destroy();
+  });
+
+  test('is late where it has not taken what has come', async () => {
+    const http: RequestListener = (_req, res) => void res.write('the goods');
+    const more = { proxy: { idleTimeoutMs: 200 }, forward: { maxBodyBytes: 64 * MIB } };
+    const fixture = await openUpstreamFixture({ http }, more);
+    // More than systems hold on the way.
+    const caller = await sendBeginning(fixture, 64 * MIB);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: false, reason: 'upstream_timeout', headSent: true }]);
+    caller.destroy();
+  });
+
+  test('is late where it has all of it', async () => {
+    const http: RequestListener = (req, res) => {
+      req.resume();
+      res.write('the goods');
+    };
+    const fixture = await openUpstreamFixture({ http }, { proxy: { idleTimeoutMs: 200 } });
+    const caller = await sendBeginning(fixture);
+    caller.write(Buffer.alloc(MIB));
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: false, reason: 'upstream_timeout', headSent: true }]);
+    caller.destroy();
+  });
+});
+
 test('many calls share few connections, and closing leaves none', async () => {
   const sockets = new Set<Socket>();
   const http: RequestListener = (req, res) => {
