@@ -7,8 +7,12 @@ import { RefusedError } from './session/server-client.js';
 const NODE_ADVICE =
   'is the node running? "tollhouse serve" and "tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
 
-const PORT_ADVICE =
-  'something listens there, perhaps another server of yours: stop it, or choose another port by --port';
+/** What to do when a server cannot listen, by the code of the system. */
+const LISTEN_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something listens there, perhaps another server of yours: stop it, or choose another port by --port',
+  EADDRNOTAVAIL: 'this machine has no such address: set HOST to one of its own, or to 0.0.0.0 for all of them',
+  EACCES: 'ports below 1024 are not for everybody: choose another one by --port',
+};
 
 /**
  * Tells on standard error what went wrong: mistakes and outages in a sentence, as JSON where that was asked for; only bugs show
@@ -32,8 +36,9 @@ function knownError(error: unknown): { readonly code: string; readonly message: 
   if (error instanceof TollhouseError) return { code: error.code, message };
   if (error instanceof RpcError) return { code: 'chain_unavailable', message: `${message}; ${NODE_ADVICE}` };
   // Of the system: a file or a port that cannot be had.
-  const isOfSystem = typeof Reflect.get(error, 'syscall') === 'string';
-  if (!isOfSystem) return undefined;
+  const syscall: unknown = Reflect.get(error, 'syscall');
+  if (typeof syscall !== 'string') return undefined;
   const code = String(Reflect.get(error, 'code'));
-  return { code, message: code === 'EADDRINUSE' ? `${message}; ${PORT_ADVICE}` : message };
+  const advice = syscall === 'listen' ? LISTEN_ADVICE[code] : undefined;
+  return { code, message: advice === undefined ? message : `${message}; ${advice}` };
 }
