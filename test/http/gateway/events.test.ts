@@ -116,6 +116,7 @@ describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
         type,
         timestamp: new Date(at).toISOString(),
         project_id: projectId ?? null,
+        mode: null,
         data: told,
       })),
     );
@@ -149,6 +150,7 @@ describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
           type: event.type,
           timestamp: new Date(event.at).toISOString(),
           project_id: 'prj_1',
+          mode: null,
           data: event.data,
         },
       },

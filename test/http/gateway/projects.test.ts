@@ -169,6 +169,7 @@ describe('a new project', () => {
       state: 'active',
       visibility: 'unlisted',
       version: 1,
+      network: 'solana-devnet',
     });
   });
 
