@@ -228,6 +228,7 @@ test('any change to a signed payload is refused', async () => {
   const value = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.constant(bob.address));
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...names), value, async (name, changed) => {
+      fc.pre(changed !== payload[name]);
       const header = Buffer.from(JSON.stringify({ ...payload, [name]: changed })).toString('base64');
       expect(await prove(identity, header)).toMatchObject({ status: 'refused', code: 'invalid_sign_in' });
     }),
