@@ -11,6 +11,15 @@ const MIB = 1024 * 1024;
 /** More than all the buffers on its way hold. */
 const LARGE = 64 * MIB;
 
+/** What has paid for a call. */
+const WAYS = ['a payment', 'credit', 'credit, and names it,'];
+
+/** The upstream's side of a response. */
+interface Upstream {
+  sent: { readonly written: number };
+  breakOff(): void;
+}
+
 const fixture = useGatewayFixture(undefined, { limitScale: 100 });
 let calls: CallsOnCredit;
 let later = 0;
@@ -19,7 +28,9 @@ beforeEach(async () => {
   later = 0;
   const { now } = performance;
   jest.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + later);
-  calls = await openCallsOnCredit(fixture(), (res) => void res.end('whole'));
+  calls = await openCallsOnCredit(fixture(), (res) => void res.end('whole'), {
+    routes: [{ path: '/free', free: true }],
+  });
 });
 afterEach(() => jest.restoreAllMocks());
 
@@ -54,9 +65,8 @@ function begin(sent: Sent): Socket {
   return socket;
 }
 
-function requestWith(sent: Sent): string {
-  const { pathname } = new URL(calls.url);
-  return rawRequest(`GET ${pathname}`, linesOf({ ...calls.caller.key.headers, ...sent }));
+function requestWith(sent: Sent, path = 'job'): string {
+  return rawRequest(`GET /v1/${calls.project.slug}/${path}`, linesOf({ ...calls.caller.key.headers, ...sent }));
 }
 
 /** Reads a connection to its end, and answers what came. */
@@ -68,18 +78,17 @@ async function readOn(socket: Socket): Promise<string> {
 
 interface Listed {
   readonly method: string;
-  readonly outcome: string;
-  readonly reason: string | null;
+  readonly route: string | null;
 }
 
-/** What is written of the call by GET, the only one, once that is over; and what credit its caller has then. */
+/** What is written of the only GET of /job, once that is over; and what credit its caller has then. */
 async function over(): Promise<{ readonly call: Listed; readonly credit: readonly string[] }> {
   const { client, asOwner } = fixture();
   const path = `/api/v1/projects/${calls.project.id}/calls`;
   let call: Listed | undefined;
   await until(async () => {
     const { body } = await client.ask('GET', path, undefined, asOwner);
-    call = (body['data'] as readonly Listed[]).find(({ method }) => method === 'GET');
+    call = (body['data'] as readonly Listed[]).find(({ method, route }) => method === 'GET' && route !== 'GET /free');
     return call !== undefined;
   });
   return { call: call!, credit: await calls.creditOf() };
@@ -88,12 +97,7 @@ async function over(): Promise<{ readonly call: Listed; readonly credit: readonl
 const CHARGED = { call: { outcome: 'succeeded', reason: null, amount: PRICE }, credit: [] };
 const CREDITED = { call: { outcome: 'failed', amount: null }, credit: [PRICE] };
 
-describe.each(['a payment', 'credit', 'credit, under a name,'])('a caller who pays with %s', (way) => {
-  interface Upstream {
-    sent: { readonly written: number };
-    breakOff(): void;
-  }
-
+describe.each(WAYS)('a caller who pays by %s', (way) => {
   /** Has the upstream answer with a long response. */
   function answerAtLength(): Upstream {
     const upstream: Upstream = { sent: { written: 0 }, breakOff: () => undefined };
@@ -104,8 +108,6 @@ describe.each(['a payment', 'credit', 'credit, under a name,'])('a caller who pa
     return upstream;
   }
 
-  const standStill = (upstream: Upstream): Promise<void> => standsStill(() => upstream.sent.written);
-
   test.each([
     ['long enough for the upstream to break off', [6_000]],
     ['again and again for less than that', [2_600, 2_600]],
@@ -114,14 +116,13 @@ describe.each(['a payment', 'credit', 'credit, under a name,'])('a caller who pa
     const upstream = answerAtLength();
     const socket = begin(sent);
     for (const [n, waitMs] of waits.entries()) {
-      await standStill(upstream);
+      await standsStill(() => upstream.sent.written);
       later += waitMs;
       if (n === waits.length - 1) break;
       const { written } = upstream.sent;
-      const read = (): void => undefined;
-      socket.on('data', read).resume();
+      socket.on('data', () => undefined).resume();
       await until(() => upstream.sent.written > written);
-      socket.off('data', read).pause();
+      socket.removeAllListeners('data').pause();
     }
     upstream.breakOff();
     expect((await readOn(socket)).length).toBeGreaterThan(MIB);
@@ -133,7 +134,7 @@ describe.each(['a payment', 'credit', 'credit, under a name,'])('a caller who pa
     const sent = await paidBy(way);
     const upstream = answerAtLength();
     const socket = begin(sent);
-    await standStill(upstream);
+    await standsStill(() => upstream.sent.written);
     later += 500;
     upstream.breakOff();
     await readOn(socket);
@@ -142,22 +143,36 @@ describe.each(['a payment', 'credit', 'credit, under a name,'])('a caller who pa
   });
 
   test.each([
-    ['a stream without end', 'text/event-stream', CHARGED],
-    ['a document', 'application/zip', CREDITED],
-  ])(
-    'reads %s up to the bound of a response, and pays where he has that much for himself',
-    async (_what, type, outcome) => {
-      const sent = await paidBy(way);
-      fixture().upstream.respond((res) => {
-        res.writeHead(200, { 'content-type': type });
-        flood(res);
-      });
-      expect((await readOn(begin(sent))).length).toBeGreaterThan(LARGE);
-      const { call, credit } = await over();
-      expect([call, credit]).toMatchObject([
-        { reason: 'upstream_answer_too_large', amount: outcome.call.amount },
-        outcome.credit,
-      ]);
-    },
-  );
+    ['long', 6_000, CHARGED],
+    ['no time', 500, { ...CREDITED, call: { reason: 'upstream_reset' } }],
+  ])('lets a short one wait for %s behind another response, until it breaks off', async (_what, waitMs, outcome) => {
+    const sent = await paidBy(way);
+    const held = new Map<string, ServerResponse>();
+    fixture().upstream.respond((res, { path }) => {
+      held.set(path, res);
+      if (path === '/job') res.writeHead(200, { 'content-length': 200_000 }).write(Buffer.alloc(100_000, 'x'));
+    });
+    const socket = openSocket(calls.url);
+    const heard = collect(socket);
+    socket.write(requestWith({}, 'free') + requestWith(sent));
+    await until(() => held.has('/job') && held.has('/free'));
+    // Whatever is answered after it finds that the beginning has come.
+    for (let n = 0; n < 3; n += 1) await fixture().client.ask('GET', '/supported');
+    later += waitMs;
+    held.get('/job')!.destroy();
+    held.get('/free')!.end('for nothing');
+    expect((await heard).length).toBeGreaterThan(100_000);
+    expect(await over()).toMatchObject(outcome);
+  });
+
+  test.each([
+    ['a stream whose pieces are good for themselves, has had them', 'text/event-stream', [PRICE, []]],
+    ['a document, has a broken one, and pays nothing', 'application/zip', [null, [PRICE]]],
+  ])('and whose response outgrows what is passed on, %s', async (_what, type, [amount, credit]) => {
+    const sent = await paidBy(way);
+    fixture().upstream.respond((res) => void flood(res.writeHead(200, { 'content-type': type })));
+    expect((await readOn(begin(sent))).length).toBeGreaterThan(90 * MIB);
+    const call = { status: 200, outcome: 'failed', reason: 'upstream_answer_too_large', amount };
+    expect(await over()).toMatchObject({ call, credit });
+  });
 });

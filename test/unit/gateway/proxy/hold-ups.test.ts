@@ -55,7 +55,7 @@ describe('a caller is to blame for the break of an upstream', () => {
     expect(holdUps.areToBlame(OF_UNKNOWN_LENGTH)).toBe(true);
   });
 
-  test('that had as good as said everything when he let it wait', async () => {
+  test('that he has had wait within the last half minute, whatever was left', async () => {
     const { holdUps, flows, waits } = begin();
     await flows(60);
     await waits(6);
