@@ -58,10 +58,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (res.destroyed) this.#fail('client_gone');
   }
 
-  /** Some of the request has moved on: the time for the head begins anew. */
+  /** Some of the request has moved on: the time begins anew, for the head as for a response that waits for it. */
   readonly onBodyMoved = (): void => {
     this.#bodyMovedAt = performance.now();
-    if (this.#status === 0) this.#timer?.refresh();
+    if (!this.#complete) this.#timer?.refresh();
   };
 
   onRequestStart(controller: Controller): void {
@@ -114,7 +114,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    if (error instanceof BodyTooLarge) return this.#fail('body_too_large');
+    // With the head he has begun to have what his body was for.
+    if (error instanceof BodyTooLarge) return this.#fail(this.#res.headersSent ? 'client_gone' : 'body_too_large');
     if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
     this.#breakOff('upstream_reset', error);
   }
@@ -136,7 +137,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(isCallers ? 'client_gone' : reason, cause);
   }
 
-  /** Whether it has begun to answer, and waits for the rest of a request that does not come. Any trickle is too little to time out on. */
+  /** Whether it has begun to answer, and waits for the rest of a request that does not come. */
   #isStarved(reason: ExchangeFailure): boolean {
     if (this.#holdUps === undefined || this.#rules.isBodyDue?.() !== true) return false;
     return reason === 'upstream_timeout' || performance.now() - this.#bodyMovedAt >= HELD_UP_MS;
