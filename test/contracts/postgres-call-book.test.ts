@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';
 import { booksOn } from './call-book-stand.js';
+import { callRunsContract } from './call-runs.js';
 import { creditContract } from './credit.js';
 
 const NAME = 'the book of calls on Postgres';
@@ -32,3 +33,4 @@ async function open() {
 callBookContract(NAME, open);
 budgetsContract(NAME, open);
 creditContract(NAME, open);
+callRunsContract(NAME, open);

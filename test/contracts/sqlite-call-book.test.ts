@@ -4,6 +4,7 @@ import { testFolder } from '../helpers/processes/test-folder.js';
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';
 import { booksOn } from './call-book-stand.js';
+import { callRunsContract } from './call-runs.js';
 import { creditContract } from './credit.js';
 
 const NAME = 'the book of calls on SQLite';
@@ -21,3 +22,4 @@ async function open() {
 callBookContract(NAME, open);
 budgetsContract(NAME, open);
 creditContract(NAME, open);
+callRunsContract(NAME, open);

@@ -17,8 +17,14 @@ export interface CallCredit {
   /**
    * A call that credit pays is over, and charged or not; it may be called again while it rejects.
    * @param kept - the response of one that is charged, written with it
+   * @returns whether it is written; false, and it is to be ended as not charged, where its credit is gone or somebody else has the run of
+   *   its response
    */
-  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
+  endedOnCredit(
+    credited: CreditedCall,
+    end: CallEnd & { readonly charged: boolean },
+    kept?: KeptAnswer,
+  ): Promise<boolean>;
 }
 
 /** Where credit is held. */
@@ -40,10 +46,16 @@ export function createCallCredit(credit: HeldCredit, finish: Finish): CallCredit
       holds.drop(id);
       await credit.giveBack(id);
     },
-    endedOnCredit: (credited, end, kept) =>
-      endOnCredit(credited, { ...end, ...defined({ kept }) }, finish, credit).finally(() =>
-        holds.drop(credited.hold.id),
-      ),
+    async endedOnCredit(credited, end, kept) {
+      try {
+        if (end.charged) return await endCharged(credited, { ...end, ...defined({ kept }) }, finish);
+        await endUncharged(credited, end, finish);
+        await credit.giveBack(credited.hold.id);
+        return true;
+      } finally {
+        holds.drop(credited.hold.id);
+      }
+    },
   };
 }
 
@@ -57,25 +69,29 @@ async function holdPrice(credit: Pick<CreditStore, 'hold'>, { project, key }: Ca
   return undefined;
 }
 
-/** Writes a call that credit pays, and gives back what it has not used. */
-async function endOnCredit(
+/** Writes a call that credit has paid. */
+async function endCharged(
   credited: CreditedCall,
   { kept, ...end }: ChargedEnd & Pick<FinishOptions, 'kept'>,
   finish: Finish,
-  credit: Pick<CreditStore, 'giveBack'>,
-): Promise<void> {
+): Promise<boolean> {
   const { call, hold } = credited;
-  const record = recordOf(credited, end);
-  const reservation = reservationOf(call);
+  const { held } = call;
+  const options = { ...reservationOf(call), ...defined({ kept }), creditHoldId: hold.id };
   markBooked(call);
   const charge = { mint: hold.token.mint, amount: hold.amount };
-  const used = { ...record, charge, credit: { kind: 'used', charge } as const };
-  const isUsed = () => finish(used, credited, { ...reservation, ...defined({ kept }), creditHoldId: hold.id });
+  const used = { ...recordOf(credited, end), charge, credit: { kind: 'used', charge } as const };
   // The response has left: an outage of the database must not give it away.
-  if (end.charged && (await untilWritten(isUsed))) return;
-  // Not charged; or it has taken so long that its credit was given back.
-  await finish(record, credited, reservation);
-  await credit.giveBack(hold.id);
+  const isUsed = await untilWritten(() => finish(used, credited, options));
+  if (!isUsed) call.held = held;
+  return isUsed;
+}
+
+async function endUncharged(credited: CreditedCall, end: ChargedEnd, finish: Finish): Promise<void> {
+  const { call } = credited;
+  const reservation = reservationOf(call);
+  markBooked(call);
+  await finish(recordOf(credited, end), credited, reservation);
 }
 
 /** Tries again and again for as long as credit is held at least. */

@@ -55,8 +55,9 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   /**
    * A call that a pass covers is over, and charged or not. Does not reject: what cannot be written is told of, and missing in the figures.
    * @param kept - the response of one that is charged, written with it
+   * @returns false, and nothing is written, where somebody else has the run of that response: it is to be ended as not charged
    */
-  endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<void>;
+  endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }, kept?: KeptAnswer): Promise<boolean>;
 }
 
 /** What {@link createCalls} works with. */
@@ -131,7 +132,7 @@ export function createCalls(parts: CallsParts): Calls {
       markBooked(call);
       const written = finish(coveredRecord(covered, end), inOwnToken(call), defined({ kept }));
       // The pass was debited: without its call the figures lack one, and nobody any money. Tried again, it could be there twice.
-      await written.catch(() => undefined);
+      return written.catch(() => true);
     },
   };
 }

@@ -20,11 +20,13 @@ import { callRetry } from './call-request.js';
  * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
  * again by that, whatever its name. A call whose body is too long to be compared has no name.
  */
-export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon' | 'isHeld' | 'ended'> {
+export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon' | 'ended'> {
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
+  /** Ends it without a response, as if it had not begun; false where somebody else has taken it over. */
+  letGo(): Promise<boolean>;
   /** Begins it; false where that was done before under its name, and what is known is answered. */
   begin(res: Response): Promise<boolean>;
 }
@@ -78,7 +80,8 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     answerOther(known.status, res);
   };
   return {
-    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon, isHeld: run.isHeld, ended: run.ended },
+    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon, ended: run.ended },
+    letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
       const known = await run.find();
       if (known !== undefined) await answerAs(known, res);

@@ -9,9 +9,12 @@ import { type NamedCall, namedOf } from './named-call.js';
 import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
 
 /** A call that is passed on, and that books itself. */
-export interface BookedCall extends Omit<PassedCall, 'charged' | 'outlivesCaller'> {
-  /** It is charged: writes that, with its response where that is given. Called once at most. */
-  book(end: CallEnd, kept?: KeptAnswer): Promise<void>;
+export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outlivesCaller'> {
+  /**
+   * It is charged: writes that, with its response where that is given. Called once at most. False where it is not to be charged: somebody
+   * else is at the run that the response ends, or what was to pay it is gone.
+   */
+  book(end: CallEnd, kept?: KeptAnswer): Promise<boolean>;
 }
 
 /** Longer responses, in bytes, are kept by themselves: many calls go to a database in one statement. */
@@ -27,14 +30,18 @@ const BEFORE_END_MS = 5_000;
 export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
   const { req, res } = passed;
   const named = await namedOf(req);
-  if (named === undefined) return passOn(gateway, call, { ...passed, book });
+  /** @param kept - its response, to be written with it; or false, where whoever has taken it over serves it and is charged */
+  const bookAs = async (end: CallEnd, kept: KeptAnswer | boolean): Promise<void> => {
+    const isCharged = kept !== false && (await book(end, kept === true ? undefined : kept));
+    if (!isCharged) await passed.notCharged(end);
+  };
+  if (named === undefined) return passOn(gateway, call, { ...passed, book: (end) => bookAs(end, true) });
   let endNow: (() => CallEnd) | undefined;
   let booked: Promise<void> | undefined;
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
-    if (endNow === undefined || !(await named.isHeld())) return false;
-    const kept = await keepAlone(gateway, named, response);
-    booked = book(endNow(), kept);
+    if (endNow === undefined) return false;
+    booked = bookAs(endNow(), await keepAlone(gateway, named, response));
     void booked.then(named.ended, named.ended);
     return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
   };
@@ -62,31 +69,27 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
     });
     await ending?.catch(() => undefined);
     if (!passedOn.charged || booked !== undefined) return { ...passedOn, booked };
-    // Whoever has taken it over, while this process stood still, serves it and is charged.
-    if (!(await named.isHeld())) {
-      await passed.notCharged(passedOn.end);
-      return { charged: false, end: passedOn.end };
-    }
-    // It has not come to its end, or its response could not be kept.
-    await named.abandon();
-    return { ...passedOn, booked: book(passedOn.end) };
+    // It has not come to its end.
+    return { ...passedOn, booked: bookAs(passedOn.end, await named.letGo()) };
   } catch (error) {
     await named.abandon();
     throw error;
   }
 }
 
-/** Keeps a response that cannot be written with its call; answers one that can. What is too long to be kept is nobody's to have again. */
+/**
+ * Keeps a response that cannot be written with its call; answers one that can. What is too long to be kept is nobody's to have again.
+ * False where somebody else has taken the call over, as where this process stood still for too long.
+ */
 async function keepAlone(
   { calls }: Gateway,
   named: NamedCall,
   response: StoredResponse | undefined,
-): Promise<KeptAnswer | undefined> {
+): Promise<KeptAnswer | boolean> {
   const { store } = named;
   const sealed = response && named.sealed(response);
   if (sealed !== undefined && calls.keepsFor(store) && sealed.answer.length <= MOST_WITH_CALL) {
     return { ...sealed, store };
   }
-  if (response === undefined || !(await named.finish(response))) await named.abandon();
-  return undefined;
+  return (response !== undefined && (await named.finish(response))) || named.letGo();
 }

@@ -13,6 +13,7 @@ export interface SealedAnswer {
   readonly id: string;
   readonly answer: Uint8Array;
   readonly fingerprint: string;
+  readonly lease: string;
   readonly owner?: string | undefined;
 }
 
@@ -24,7 +25,7 @@ export interface IdempotentRequest {
   begin(): Promise<Known | { readonly status: 'started' }>;
   /** Holds it from now on, though its response may take longer than its lease, until it ends in one of the ways below. */
   hold(): void;
-  /** Whether it is still this one's: where a process stood still for too long, the same request may have begun anew elsewhere. */
+  /** Whether nobody else is at it: where a process stood still for too long, the same request may have begun anew elsewhere. */
   isHeld(): Promise<boolean>;
   /** Its response was kept by others. */
   ended(): void;
@@ -78,15 +79,21 @@ export function createIdempotentRequest({
     return warned(verb);
   }
 
+  async function isHeld(): Promise<boolean> {
+    if (leases === undefined || (await leases.isHeld(id, lease))) return true;
+    // It was forgotten, or whoever had it since has let go of it.
+    return (await store.find(id, run.fingerprint)) === undefined;
+  }
+
   return {
     async find() {
       const known = await store.find(id, run.fingerprint);
       return known === undefined ? undefined : opened(known);
     },
     begin: async () => opened(await store.begin(run)),
-    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, owner }),
+    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
     hold: () => leases?.hold(id, lease, leaseMs),
-    isHeld: async () => leases === undefined || leases.isHeld(id, lease),
+    isHeld,
     ended: () => leases?.drop(lease),
     finish: (response) => end(() => store.finish(id, lease, seal(response))),
     release: () => end(() => store.release(id, lease)),

@@ -131,7 +131,10 @@ export interface FinishOptions {
   readonly creditHoldId?: string;
   /** `call.succeeded`, `call.failed` and others that tell of it. */
   readonly events?: readonly EventRecord[];
-  /** The response, for the one who may come again; of a store that {@link CallStore.keepsFor}. */
+  /**
+   * The response, for the one who may come again; of a store that {@link CallStore.keepsFor}. Where it ends a run that somebody else has
+   * taken over, nothing is written; no payment is used up with one of a run.
+   */
   readonly kept?: KeptAnswer;
 }
 
@@ -219,8 +222,8 @@ export interface CallStore {
   giveBack(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
-   * @returns false when the payment, or the credit, was not held any more; then nothing was written, and the response must not
-   *   be counted as paid
+   * @returns false when the payment, the credit or the run of its response was not held any more; then nothing was written, and the
+   *   response must not be counted as paid
    */
   finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
   /** Whether the responses of a store can be written with calls: both are of one database. */

@@ -1,6 +1,6 @@
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { eventRow, eventSteps } from '../events/event-statements.js';
-import { type AnswerRow, answerJson, answerRow, answerStep } from '../idempotency/answer-rows.js';
+import { type AnswerRow, answerJson, answerLockStep, answerRow, answerStep } from '../idempotency/answer-rows.js';
 import { servedStep } from '../ledger/sql-ledger.js';
 import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonGroups, jsonRow } from '../sql/json-groups.js';
@@ -24,13 +24,16 @@ export function callWriter(
   now: () => number,
 ): (call: CallRecord, options?: FinishOptions) => Promise<boolean> {
   async function inSteps(call: CallRecord, options: FinishOptions): Promise<boolean> {
-    const { payment, creditHoldId } = options;
+    const { payment, creditHoldId, kept } = options;
+    const answer = answerOf(kept);
     const steps = stepsOf(call, options);
-    const guard: Step | undefined =
-      creditHoldId !== undefined
-        ? [CREDIT.endHold, creditHoldId]
-        : payment && servedStep(payment.id, payment.lease, now());
-    if (guard !== undefined) return (await database.batchIf(guard, steps)).length > 0;
+    if (creditHoldId !== undefined) return endsHold(database, creditHoldId, answer, steps);
+    const keep = answer && answerStep(answer);
+    if (payment !== undefined) {
+      const served = servedStep(payment.id, payment.lease, now());
+      return (await database.batchIf(served, keep === undefined ? steps : [keep, ...steps])).length > 0;
+    }
+    if (keep !== undefined) return (await database.batchIf(keep, steps)).length > 0;
     await database.batch(steps);
     return true;
   }
@@ -42,9 +45,21 @@ export function callWriter(
     call.credit === undefined ? together(rowOf(call, options, now())) : inSteps(call, options);
 }
 
-function stepsOf(call: CallRecord, { reservationId, events = [], kept }: FinishOptions): readonly Step[] {
+/** Uses credit up and keeps the response, where there is one: both or none, with the steps behind them. */
+async function endsHold(
+  database: SqlDatabase,
+  holdId: string,
+  answer: AnswerRow | undefined,
+  steps: readonly Step[],
+): Promise<boolean> {
+  if (answer === undefined) return (await database.batchIf([CREDIT.endHold, holdId], steps)).length > 0;
+  const end: Step = [CREDIT.endHoldOfRun, holdId, answer.id, answer.lease];
+  return (await database.batchIf(end, [answerStep(answer), ...steps], [answerLockStep(answer)])).length > 0;
+}
+
+/** What is written with a call, beside what it uses up and its response. */
+function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions): readonly Step[] {
   return [
-    ...answersOf(kept).map(answerStep),
     [CALLS.insert, ...valuesOf(CALL_NAMES, callToSql(call))],
     ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
     ...eventSteps(events),
@@ -55,6 +70,7 @@ function stepsOf(call: CallRecord, { reservationId, events = [], kept }: FinishO
 }
 
 function rowOf(call: CallRecord, { payment, reservationId, events = [], kept }: FinishOptions, time: number): JsonRow {
+  const answer = answerOf(kept);
   return {
     payment: payment?.id ?? null,
     lease: payment?.lease ?? null,
@@ -64,14 +80,15 @@ function rowOf(call: CallRecord, { payment, reservationId, events = [], kept }: 
     events: events.map(eventRow),
     spend: spendsOf(call).map(jsonRow),
     rollups: rollupsOf(call).map(rollupRow),
-    answers: answersOf(kept).map(answerJson),
+    answers: answer === undefined ? [] : [answerJson(answer)],
+    answer_id: answer === undefined ? null : String(answer.id),
   };
 }
 
 /** The response that is kept, where there is one. */
-function answersOf(kept: KeptAnswer | undefined): readonly AnswerRow[] {
+function answerOf(kept: KeptAnswer | undefined): AnswerRow | undefined {
   const rows = kept?.store.rows;
-  return kept === undefined || rows === undefined ? [] : [answerRow(kept, rows.keptUntil())];
+  return kept === undefined || rows === undefined ? undefined : answerRow(kept, rows.keptUntil());
 }
 
 /** The credit that it gave. */

@@ -59,6 +59,13 @@ export const CREDIT = {
     name: 'tollhouse_end_credit_hold',
     text: 'delete from tollhouse_credit_hold where id = $1 returning id',
   },
+  /** Only where nobody else has what is under the id `$2` of responses than the run with the lease `$3`. */
+  endHoldOfRun: {
+    name: 'tollhouse_end_credit_hold_of_run',
+    text: `delete from tollhouse_credit_hold where id = $1 and not exists (
+      select 1 from tollhouse_answer a where a.id = $2 and $3 <> '' and (a.lease <> $3 or a.answer is not null))
+      returning id`,
+  },
   ofOwner: {
     name: 'tollhouse_credit_of_owner',
     text: `select ${KEY}, min(owner) as owner, ${halves('amount')} from ${ALL}

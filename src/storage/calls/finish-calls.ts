@@ -18,6 +18,7 @@ const FINISHED = {
   spend: 'json',
   rollups: 'json',
   answers: 'json',
+  answer_id: 'text',
 } as const;
 
 const listed = (columns: object) => Object.keys(columns).join(', ');
@@ -26,8 +27,8 @@ const ROLLUP_KEY = 'project_id, kind, hour, label';
 const sumOf = (column: string) => `cast(least(sum(${column}), ${MAX_SUM}) as bigint)`;
 
 /**
- * Writes calls that are over, on Postgres: the payment that each uses up and, only where it was still held, everything that
- * is written with it. Sums are taken in the order of `rollupSteps`, so that nobody waits in a circle.
+ * Writes calls that are over, on Postgres: the payment that each uses up, its response, and, only where both were still held, everything
+ * that is written with it. Sums are taken in the order of `rollupSteps`, so that nobody waits in a circle.
  */
 export const FINISH_CALLS: Statement = {
   name: 'tollhouse_finish_calls',
@@ -36,18 +37,19 @@ export const FINISH_CALLS: Statement = {
       update tollhouse_payment set state = 'served', finished_at = time, lease = null from finished
       where id = payment and tollhouse_payment.lease = finished.lease and finished_at is null and state = 'confirmed'
       returning n),
-    kept as materialized (select * from finished where payment is null or n in (select n from completed)),
+    due as materialized (select * from finished where payment is null or n in (select n from completed)),
+    answered as (
+      insert into tollhouse_answer (${ANSWER_INSERT})
+      select ${ANSWER_VALUES} from (
+        select entry.* from due cross join lateral ${jsonRows('answers', 'entry', ANSWER_INPUT)}) as entries
+      order by id
+      ${ANSWER_REPLACES}),
+    kept as materialized (select * from due where answer_id is null or answer_id in (select id from answered)),
     booked as (
       insert into tollhouse_call (${listed(CALL_COLUMNS)})
       select ${listed(CALL_COLUMNS)} from (
         select n, entry.* from kept cross join lateral ${jsonRows('call', 'entry', CALL_COLUMNS)}) as entries
       order by n),
-    answered as (
-      insert into tollhouse_answer (${ANSWER_INSERT})
-      select ${ANSWER_VALUES} from (
-        select entry.* from kept cross join lateral ${jsonRows('answers', 'entry', ANSWER_INPUT)}) as entries
-      order by id
-      ${ANSWER_REPLACES}),
     given_back as (delete from tollhouse_reservation using kept where id = reservation),
     told as (
       insert into tollhouse_event (${EVENT_INSERT})

@@ -25,12 +25,18 @@ export const ANSWER_INPUT = { ...COLUMNS, answer: 'text' } as const;
 export const ANSWER_INSERT = NAMES.join(', ');
 /** The values of rows of {@link ANSWER_INPUT} for it. */
 export const ANSWER_VALUES = ANSWER_INSERT.replace(/answer$/, "decode(answer, 'base64')");
-/** What is under its id already is replaced. */
-export const ANSWER_REPLACES = `on conflict (id) do update set ${REPLACED.join(', ')}`;
+/** What is under its id already is replaced, unless it is somebody else's run or response: of what ends a run only that run is. */
+export const ANSWER_REPLACES = `on conflict (id) do update set ${REPLACED.join(', ')}
+  where excluded.lease = '' or (tollhouse_answer.lease = excluded.lease and tollhouse_answer.answer is null)
+  returning id`;
 
 const PUT: Statement = {
   name: 'tollhouse_answer_put',
   text: `insert into tollhouse_answer (${ANSWER_INSERT}) values (${placesOf(NAMES)}) ${ANSWER_REPLACES}`,
+};
+const LOCK: Statement = {
+  name: 'tollhouse_answer_lock',
+  text: 'update tollhouse_answer set lease = lease where id = $1',
 };
 
 /** An answer as its columns. */
@@ -38,16 +44,21 @@ export type AnswerRow = ColumnValues<keyof typeof COLUMNS> & { readonly answer: 
 
 /** The row of an answer that is kept until a time, in milliseconds since the epoch. */
 export function answerRow(
-  { id, answer, owner = ANYBODY, fingerprint = NO_RUN }: NamedAnswer,
+  { id, answer, owner = ANYBODY, fingerprint = NO_RUN, lease = '' }: NamedAnswer,
   expiresAt: number,
 ): AnswerRow {
   const size = answer.length + ENTRY_BYTES;
-  return { id, fingerprint, lease: '', lease_ends: 0, expires_at: expiresAt, size, owner, answer };
+  return { id, fingerprint, lease, lease_ends: 0, expires_at: expiresAt, size, owner, answer };
 }
 
-/** The step that keeps an answer. */
+/** The step that keeps an answer; answers a row where it does. */
 export function answerStep(row: AnswerRow): Step {
   return [PUT, ...valuesOf(NAMES, row)];
+}
+
+/** The step that keeps others from what is under the id of an answer, until the transaction ends. */
+export function answerLockStep({ id }: AnswerRow): Step {
+  return [LOCK, id];
 }
 
 /** An answer as a row of {@link ANSWER_INPUT}. */

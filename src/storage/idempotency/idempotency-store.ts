@@ -66,6 +66,8 @@ export interface NamedAnswer {
   readonly answer: Uint8Array;
   /** Of the run that it ends. Default: no run was begun for it. */
   readonly fingerprint?: string;
+  /** The same: where somebody else has taken that run over, nothing is written. Default: what is under its id already is replaced. */
+  readonly lease?: string;
   /** As of a run. */
   readonly owner?: string | undefined;
 }

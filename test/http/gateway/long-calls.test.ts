@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { MOST_WITH_CALL } from '../../../src/http/calls/pass-on-named.js';
 import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
@@ -78,22 +79,28 @@ describe.each(BOTH_DATABASES)('a call that flows for longer than anybody expects
     expect((await calls.call()).status).toBe(402);
   });
 
-  test('whose process stood still is charged where it was run meanwhile under its Idempotency-Key, and only there', async () => {
-    await calls.leaveCredit(2);
-    const name = newName();
-    hold();
-    const first = calls.call(name);
-    await isHeld();
-    freeze(3);
-    const second = calls.call(name);
-    await isHeld(2);
-    held[1]!.end('and done elsewhere');
-    expect((await second).text).toBe('begun, and done elsewhere');
-    held[0]!.end('and done');
-    expect((await first).text).toBe('begun, and done');
-    await until(async () => (await calls.creditOf())[0] === PRICE);
-    expect((await calls.call(name)).text).toBe('begun, and done elsewhere');
-  });
+  test.each([
+    ['a short response', ''],
+    ['a long one', 'x'.repeat(MOST_WITH_CALL)],
+  ])(
+    'with %s whose process stood still is charged where it was run meanwhile under its Idempotency-Key, and only there',
+    async (_, more) => {
+      await calls.leaveCredit(2);
+      const name = newName();
+      hold();
+      const first = calls.call(name);
+      await isHeld();
+      freeze(3);
+      const second = calls.call(name);
+      await isHeld(2);
+      held[1]!.end(`and done elsewhere${more}`);
+      expect((await second).text).toBe(`begun, and done elsewhere${more}`);
+      held[0]!.end(`and done${more}`);
+      expect((await first).text).toBe(`begun, and done${more}`);
+      await until(async () => (await calls.creditOf())[0] === PRICE);
+      expect((await calls.call(name)).text).toBe(`begun, and done elsewhere${more}`);
+    },
+  );
 
   test('on a pass, whose process stood still, takes one use under its Idempotency-Key', async () => {
     const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 3 } }] };
