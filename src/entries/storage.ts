@@ -3,6 +3,8 @@ export type { Counters, WindowCount } from '../storage/counters/counters.js';
 export { createMemoryCounters, type MemoryCountersOptions } from '../storage/counters/memory-counters.js';
 export type { HeldTimes, Sighting } from '../storage/held/held-times.js';
 export type {
+  BegunRun,
+  EndedRun,
   IdempotencyBounds,
   IdempotencyStore,
   IdempotentRun,

@@ -75,10 +75,10 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'running' });
     await advance(1);
     expect(await store().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'mismatch' });
-    expect(await store().find(run.id, run.fingerprint)).toBeUndefined();
+    expect(await store().find(run.id, run.fingerprint)).toEqual({ status: 'ended' });
 
     const next = newRun({ id: run.id });
-    expect(await store().begin(next)).toEqual({ status: 'started' });
+    expect(await store().begin(next)).toEqual({ status: 'started', tookOver: run.lease });
     expect(await store().finish(run.id, run.lease, bytes('late'))).toBe(false);
     expect(await store().abandon(run.id, run.lease)).toBe(false);
     expect(await store().finish(run.id, next.lease, bytes('response'))).toBe(true);
@@ -117,7 +117,7 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().find(run.id, run.fingerprint)).toEqual({ status: 'running' });
     await advance(LEASE_MS);
     const next = newRun({ id: run.id });
-    expect(await store().begin(next)).toEqual({ status: 'started' });
+    expect(await store().begin(next)).toEqual({ status: 'started', tookOver: run.lease });
     expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(false);
     expect(await store().extend?.(run.id, next.lease, LEASE_MS)).toBe(true);
   });
@@ -128,10 +128,10 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().release(run.id, 'another lease')).toBe(false);
     expect(await store().find(run.id, 'first')).toEqual({ status: 'running' });
     expect(await store().release(run.id, run.lease)).toBe(true);
-    expect(await store().find(run.id, 'first')).toBeUndefined();
+    expect(await store().find(run.id, 'first')).toEqual({ status: 'ended' });
     expect(await store().find(run.id, 'second')).toEqual({ status: 'mismatch' });
     expect(await store().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'mismatch' });
-    expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'started' });
+    expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'started', tookOver: run.lease });
     expect(await store().finish(run.id, run.lease, bytes('late'))).toBe(false);
   });
 

@@ -1,3 +1,4 @@
+import { createSqlIdempotencyStore } from '../../src/storage/idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import { createSqlPayoutStore } from '../../src/storage/payouts/sql-payout-store.js';
 import { createSqlRefundStore } from '../../src/storage/payouts/sql-refund-store.js';
@@ -96,5 +97,24 @@ describe.each(DATABASES)('on $name', ({ openDatabase, gone }) => {
     await database.query({ name: `test_lose_${table}`, text: `update ${table} set lease = $1` }, lease);
     expect(await take()).toBe(1);
     expect(await take()).toBe(0);
+  });
+
+  test('a run of a response is taken over from a process that is gone, by one that learns its lease, and from no other', async () => {
+    const { now, advance } = testClock();
+    const database = await openDatabase();
+    const store = createSqlIdempotencyStore(database, { now });
+    const newRun = (lease: string) => ({ id: 'run', fingerprint: 'same', lease, leaseMs: LEASE_MS });
+    const [lost, living] = [leaseOf({ id: await gone(database) }, 'one took a use'), String(store.newLease?.())];
+    await store.begin(newRun(lost));
+    await advance(database.presence.silentMs);
+    expect(await store.find('run', 'same')).toEqual({ status: 'ended' });
+    expect(await store.begin({ ...newRun(living), fingerprint: 'other' })).toEqual({ status: 'mismatch' });
+    expect(await store.begin(newRun(living))).toEqual({ status: 'started', tookOver: lost });
+    expect(await store.finish('run', lost, Buffer.from('late'))).toBe(false);
+    await advance(LEASE_MS - 1);
+    // The process that has it now lives: it is this one.
+    expect(await store.find('run', 'same')).toEqual({ status: 'running' });
+    expect(await store.begin(newRun('third'))).toEqual({ status: 'running' });
+    expect(await store.finish('run', living, Buffer.from('response'))).toBe(true);
   });
 });

@@ -8,6 +8,7 @@ import {
   type Known,
 } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import { giveBackToPass } from '../../middleware/passes/give-back.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -27,8 +28,18 @@ export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' |
   answerKnown(res: Response): Promise<boolean>;
   /** Ends it without a response, as if it had not begun; false where somebody else has taken it over. */
   letGo(): Promise<boolean>;
-  /** Begins it; false where that was done before under its name, and what is known is answered. */
-  begin(res: Response): Promise<boolean>;
+  /**
+   * Begins it; false where that was done before under its name, and what is known is answered. What a pass gave for a run of it whose
+   * process died is given back.
+   * @param takes - what a pass gives for this one
+   */
+  begin(res: Response, takes?: PassUse): Promise<boolean>;
+}
+
+/** What a pass gives for a call, by the name of that. */
+export interface PassUse {
+  readonly passId: string;
+  readonly takenAs: string;
 }
 
 const KEY_HEADER = 'Idempotency-Key';
@@ -64,7 +75,7 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
   const { secret } = callRetry(call, req);
-  const { idempotency: store } = gate.options.facilitator;
+  const { idempotency: store, passes } = gate.options.facilitator;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
@@ -79,23 +90,33 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
+  async function begin(res: Response, takes?: PassUse): Promise<boolean> {
+    const begun = await run.begin(takes && `${takes.passId} ${takes.takenAs}`);
+    if (begun.status !== 'started') {
+      await answerAs(begun, res);
+      return false;
+    }
+    run.hold();
+    const [passId = '', takenAs = ''] = begun.lost?.split(' ') ?? [];
+    if (begun.lost !== undefined) await giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, takenAs));
+    return true;
+  }
   return {
     ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon, ended: run.ended },
     letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
       const known = await run.find();
-      if (known !== undefined) await answerAs(known, res);
-      return known !== undefined;
-    },
-    async begin(res) {
-      const begun = await run.begin();
-      if (begun.status === 'started') {
-        run.hold();
+      if (known === undefined) return false;
+      if (known.status !== 'ended') {
+        await answerAs(known, res);
         return true;
       }
-      await answerAs(begun, res);
+      // What a pass gave for it is there again before this call asks for it.
+      if (!(await begin(res))) return true;
+      await run.abandon();
       return false;
     },
+    begin,
   };
 }
 

@@ -18,7 +18,8 @@ export const NOT_TAKEN = 'Nothing was taken of the pass for this call.';
  */
 export async function serveCovered(gateway: Gateway, call: Call, covered: CoveredRequest): Promise<void> {
   const { calls } = gateway;
-  const { req, res, shown } = covered;
+  const { req, res, shown, takenAs } = covered;
+  const takes = takenAs === undefined ? undefined : { passId: shown.passId, takenAs };
   const ended = { call, passId: shown.passId, payer: shown.wallet, requestId: requestIdOf(res) };
   const endedAs = (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
     calls.endedOnPass(ended, { ...end, charged }, kept);
@@ -26,7 +27,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
   noteOutcome(res, 'pass');
   try {
     await refuseUnfit(req, call);
-    if (named !== undefined && !(await named.begin(res))) return await covered.giveBack();
+    if (named !== undefined && !(await named.begin(res, takes))) return await covered.giveBack();
     await calls.enter(call);
     const { booked } = await passOnNamed(gateway, call, {
       ...{ req, res, uncharged: NOT_TAKEN },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
+import type { EndedRun } from '../../storage/idempotency/idempotency-store.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
@@ -7,6 +8,13 @@ import { runLeases } from './run-leases.js';
 export type Known =
   | { readonly status: 'replay'; readonly response: StoredResponse }
   | { readonly status: 'mismatch' | 'running' };
+
+/** A request that has begun. */
+export interface StartedRequest {
+  readonly status: 'started';
+  /** What its run had taken whose process died, if anything. */
+  readonly lost?: string;
+}
 
 /** A response as it is kept, by the id under which it can be had. */
 export interface SealedAnswer {
@@ -19,10 +27,13 @@ export interface SealedAnswer {
 
 /** A request whose response can be asked for again. */
 export interface IdempotentRequest {
-  /** What is known of it; undefined when it can begin. */
-  find(): Promise<Known | undefined>;
-  /** Begins it, unless it is known. */
-  begin(): Promise<Known | { readonly status: 'started' }>;
+  /** What is known of it; undefined when nothing is. */
+  find(): Promise<Known | EndedRun | undefined>;
+  /**
+   * Begins it, unless it is known.
+   * @param takes - names what it has taken, for whoever begins it anew if this process dies. Default: nothing
+   */
+  begin(takes?: string): Promise<Known | StartedRequest>;
   /** Holds it from now on, though its response may take longer than its lease, until it ends in one of the ways below. */
   hold(): void;
   /** Whether nobody else is at it: where a process stood still for too long, the same request may have begun anew elsewhere. */
@@ -64,8 +75,8 @@ export function createIdempotentRequest({
   owner,
 }: IdempotentRequestParts): IdempotentRequest {
   const { id, mark, seal, open } = createSeal(scope, secret);
-  const lease = randomUUID();
-  const run = { id, fingerprint: mark(fingerprint), lease, leaseMs, owner };
+  let lease = store.newLease?.() ?? randomUUID();
+  const run = { id, fingerprint: mark(fingerprint), leaseMs, owner };
   const leases = runLeases(store);
 
   function opened<S extends string>(
@@ -82,7 +93,8 @@ export function createIdempotentRequest({
   async function isHeld(): Promise<boolean> {
     if (leases === undefined || (await leases.isHeld(id, lease))) return true;
     // It was forgotten, or whoever had it since has let go of it.
-    return (await store.find(id, run.fingerprint)) === undefined;
+    const known = await store.find(id, run.fingerprint);
+    return known === undefined || known.status === 'ended';
   }
 
   return {
@@ -90,7 +102,13 @@ export function createIdempotentRequest({
       const known = await store.find(id, run.fingerprint);
       return known === undefined ? undefined : opened(known);
     },
-    begin: async () => opened(await store.begin(run)),
+    async begin(takes) {
+      if (takes !== undefined) lease = `${lease} ${takes}`;
+      const begun = await store.begin({ ...run, lease });
+      if (begun.status !== 'started') return opened(begun);
+      const [, ...lost] = begun.tookOver?.split(' ') ?? [];
+      return { status: 'started', ...(lost.length > 0 ? { lost: lost.join(' ') } : {}) };
+    },
     sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
     hold: () => leases?.hold(id, lease, leaseMs),
     isHeld,

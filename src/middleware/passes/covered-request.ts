@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { defined } from '../../lib/defined.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { giveBackToPass } from './give-back.js';
 import { remainingHeaders, unchargedHeaders } from './pass-end.js';
@@ -8,6 +9,8 @@ import type { PassParts, UsedPass } from './pass-types.js';
 export interface CoveredRequest extends Pick<UsedPass, 'shown'> {
   readonly req: Request;
   readonly res: Response;
+  /** Names what it has taken of the pass. Missing where that is nothing. */
+  readonly takenAs?: string;
   /**
    * Headers that tell of the pass.
    * @param isCharged - whether the response has its price
@@ -23,6 +26,7 @@ export function coveredRequest(parts: PassParts, req: Request, res: Response, us
   const { shown, taken, left } = used;
   return {
     ...{ req, res, shown },
+    ...defined({ takenAs: taken?.requestId }),
     async headers(isCharged) {
       const given = isCharged || left === undefined ? left : left + (taken?.amount ?? 0n);
       const uncharged = isCharged ? {} : unchargedHeaders({ ...shown, amount: taken?.amount ?? 0n }, symbols);

@@ -9,6 +9,11 @@ export type KnownResponse =
   /** The same request is being answered right now. */
   | { readonly status: 'running' };
 
+/** The same request was begun, and that run is over without a response: the same may begin anew, and no other. */
+export interface EndedRun {
+  readonly status: 'ended';
+}
+
 /** Who answers which request, and for how long nobody else does. */
 export interface IdempotentRun {
   /** Names the caller's key, in the scope it counts in; at most 128 characters. */
@@ -26,6 +31,13 @@ export interface IdempotentRun {
   readonly owner?: string | undefined;
 }
 
+/** A run has begun. */
+export interface BegunRun {
+  readonly status: 'started';
+  /** The lease of the run that it takes over, of the same request: one that crashed or was released. Missing where there is none. */
+  readonly tookOver?: string;
+}
+
 /**
  * Answers that can be asked for again by an `Idempotency-Key`. Every method is one atomic step, and rejects with
  * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
@@ -33,10 +45,15 @@ export interface IdempotentRun {
  * for as long.
  */
 export interface IdempotencyStore {
-  /** What is known under an id; undefined when a run could begin. Changes nothing. */
-  find(id: string, fingerprint: string): Promise<KnownResponse | undefined>;
+  /** What is known under an id; undefined when nothing is. Changes nothing. */
+  find(id: string, fingerprint: string): Promise<KnownResponse | EndedRun | undefined>;
   /** Begins a run, for exactly one caller, or tells why not. */
-  begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }>;
+  begin(run: IdempotentRun): Promise<KnownResponse | BegunRun>;
+  /**
+   * A new lease, without spaces. One that tells which process takes it lets the same request begin anew as soon as that process is gone;
+   * what follows it behind a space is the caller's own. Default: any random text is a lease.
+   */
+  newLease?(): string;
   /**
    * Holds a run for longer, from now on, though its lease may have ended if nobody has taken it over. False when it is over, taken over or
    * forgotten. Default: a run is held for its `leaseMs`, and one that takes longer may run, and be charged, twice.

@@ -1,6 +1,9 @@
+import { defined } from '../../lib/defined.js';
 import {
   ANYBODY,
+  type BegunRun,
   ENTRY_BYTES,
+  type EndedRun,
   type IdempotencyBounds,
   type IdempotencyStore,
   type IdempotentRun,
@@ -35,25 +38,20 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   });
   const keep = (id: string, entry: Entry) => room.set(id, entry, entry.owner);
 
-  function find(id: string, fingerprint: string): KnownResponse | undefined {
+  function find(id: string, fingerprint: string): KnownResponse | EndedRun | undefined {
     const entry = room.get(id);
     if (entry === undefined) return undefined;
     if (entry.fingerprint !== fingerprint) return { status: 'mismatch' };
     if (entry.answer !== undefined) return { status: 'replay', response: entry.answer };
-    return entry.leaseEnds > now() ? { status: 'running' } : undefined;
+    return { status: entry.leaseEnds > now() ? 'running' : 'ended' };
   }
 
-  function begin({
-    id,
-    fingerprint,
-    lease,
-    leaseMs,
-    owner = ANYBODY,
-  }: IdempotentRun): KnownResponse | { readonly status: 'started' } {
+  function begin({ id, fingerprint, lease, leaseMs, owner = ANYBODY }: IdempotentRun): KnownResponse | BegunRun {
     const known = find(id, fingerprint);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.status !== 'ended') return known;
+    const before = room.get(id);
     keep(id, { owner, fingerprint, lease, leaseEnds: now() + leaseMs });
-    return { status: 'started' };
+    return { status: 'started', ...defined({ tookOver: before?.lease }) };
   }
 
   /** The run under an id, while it is held by this lease. */

@@ -1,9 +1,13 @@
-import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import { randomUUID } from 'node:crypto';
+import { holderOf, leaseOf } from '../sql/presence/presence.js';
+import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { answerRow, answerStep } from './answer-rows.js';
 import { endingGivenUp } from './given-up-runs.js';
 import {
   ANYBODY,
+  type BegunRun,
   ENTRY_BYTES,
+  type EndedRun,
   type IdempotencyBounds,
   type IdempotencyStore,
   type IdempotentRun,
@@ -29,7 +33,6 @@ const HELD = 'id = $1 and lease = $2 and answer is null';
 
 /** The statements, the same for every database. What has expired is as good as not there. */
 const ANSWERS = {
-  /** The same request may take over a run whose lease is over; its first fingerprint stays bound to the id all the same. */
   begin: {
     name: 'tollhouse_answer_begin',
     text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, owner)
@@ -37,13 +40,17 @@ const ANSWERS = {
       on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
         lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size,
         owner = excluded.owner, answer = null
-        where tollhouse_answer.expires_at <= $7 or (tollhouse_answer.answer is null
-          and tollhouse_answer.lease_ends <= $7 and tollhouse_answer.fingerprint = excluded.fingerprint)
+        where tollhouse_answer.expires_at <= $7
       returning id`,
+  },
+  /** The same request goes on for a run that is over. */
+  takeOver: {
+    name: 'tollhouse_answer_take_over',
+    text: `update tollhouse_answer set lease = $3, lease_ends = $4, expires_at = $5, owner = $6 where ${HELD} returning id`,
   },
   find: {
     name: 'tollhouse_answer_find',
-    text: `select fingerprint, lease_ends, answer from tollhouse_answer where id = $1 and expires_at > $2`,
+    text: `select fingerprint, lease, lease_ends, answer from tollhouse_answer where id = $1 and expires_at > $2`,
   },
   extend: {
     name: 'tollhouse_answer_extend',
@@ -102,30 +109,9 @@ export function createSqlIdempotencyStore(
 ): PrunableIdempotencyStore {
   const { retentionMs = RESPONSE_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
 
+  const { find, begin } = createRuns(database, retentionMs, now);
   const prune = createPrune(database, maxBytes, now);
   let puts = 0;
-
-  /** A run that has crashed counts as running here: only {@link IdempotencyStore.begin} takes it over. */
-  async function read(id: string, fingerprint: string) {
-    const [row] = await database.query(ANSWERS.find, id, now());
-    if (row === undefined) return undefined;
-    return { known: knownOf(row.fingerprint === fingerprint, row.answer), leaseEnds: Number(row.lease_ends) };
-  }
-
-  async function find(id: string, fingerprint: string): Promise<KnownResponse | undefined> {
-    const row = await read(id, fingerprint);
-    return row?.known.status === 'running' && row.leaseEnds <= now() ? undefined : row?.known;
-  }
-
-  async function begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }> {
-    const { id, fingerprint, lease, leaseMs, owner = ANYBODY } = run;
-    const time = now();
-    const values = [id, fingerprint, lease, time + leaseMs, time + retentionMs, ENTRY_BYTES, time, owner];
-    const [started] = await database.query(ANSWERS.begin, ...values);
-    if (started !== undefined) return { status: 'started' };
-    // Nothing is there when it was abandoned or forgotten between the two statements: it is free again.
-    return (await read(id, fingerprint))?.known ?? begin(run);
-  }
 
   /** Whoever keeps without end must also forget, where nobody else sees to it. */
   function tidy(): void {
@@ -141,6 +127,7 @@ export function createSqlIdempotencyStore(
   return endingGivenUp({
     find,
     begin,
+    newLease: () => leaseOf(database.presence, randomUUID()),
     prune,
     rows: { database, keptUntil },
     async put(id, answer, owner) {
@@ -165,6 +152,53 @@ export function createSqlIdempotencyStore(
   });
 }
 
+/** Begins runs, and takes those over that nobody is at any more. */
+function createRuns(
+  database: SqlDatabase,
+  retentionMs: number,
+  now: () => number,
+): Pick<IdempotencyStore, 'find' | 'begin'> {
+  const { presence } = database;
+
+  /**
+   * Whether nobody is at a run any more.
+   * @param leaseMs - for how long it was held, where that is known
+   */
+  async function isOver({ lease, lease_ends }: Row, leaseMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const [time, ends] = [now(), Number(lease_ends)];
+    if (ends <= time) return true;
+    const holder = holderOf(String(lease));
+    const isSilent = ends - leaseMs + presence.silentMs <= time;
+    return holder !== undefined && isSilent && presence.isGone(holder);
+  }
+
+  async function find(id: string, fingerprint: string): Promise<KnownResponse | EndedRun | undefined> {
+    const [row] = await database.query(ANSWERS.find, id, now());
+    if (row === undefined) return undefined;
+    const known = knownOf(row, fingerprint);
+    return known.status === 'running' && (await isOver(row)) ? { status: 'ended' } : known;
+  }
+
+  async function begin(run: IdempotentRun): Promise<KnownResponse | BegunRun> {
+    const { id, fingerprint, lease, leaseMs, owner = ANYBODY } = run;
+    const time = now();
+    const [ends, expires] = [time + leaseMs, time + retentionMs];
+    const values = [id, fingerprint, lease, ends, expires, ENTRY_BYTES, time, owner];
+    const [started] = await database.query(ANSWERS.begin, ...values);
+    if (started !== undefined) return { status: 'started' };
+    const [row] = await database.query(ANSWERS.find, id, time);
+    // It was abandoned or forgotten between the two statements: it is free again.
+    if (row === undefined) return begin(run);
+    const known = knownOf(row, fingerprint);
+    if (known.status !== 'running' || !(await isOver(row, leaseMs))) return known;
+    const before = String(row.lease);
+    const [taken] = await database.query(ANSWERS.takeOver, id, before, lease, ends, expires, owner);
+    return taken === undefined ? begin(run) : { status: 'started', tookOver: before };
+  }
+
+  return { find, begin };
+}
+
 /** Forgets what is over, and what is too much. */
 function createPrune(database: SqlDatabase, maxBytes: number, now: () => number): PrunableIdempotencyStore['prune'] {
   async function makeFree(limit: number): Promise<number> {
@@ -186,7 +220,7 @@ function createPrune(database: SqlDatabase, maxBytes: number, now: () => number)
   };
 }
 
-function knownOf(isSame: boolean, answer: unknown): KnownResponse {
-  if (!isSame) return { status: 'mismatch' };
+function knownOf({ fingerprint: first, answer }: Row, fingerprint: string): KnownResponse {
+  if (first !== fingerprint) return { status: 'mismatch' };
   return answer instanceof Uint8Array ? { status: 'replay', response: answer } : { status: 'running' };
 }

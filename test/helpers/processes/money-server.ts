@@ -12,14 +12,13 @@ const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
 const tell = (line: string): void => void writeSync(1, `${line}\n`);
 
 const storage = await openStorage(MONEY_DATABASE);
-const { ledger, idempotency, counters } = storage;
+const { counters } = storage;
 const facilitator = createFacilitator({
   network: 'solana-devnet',
   rpcUrl: MONEY_RPC,
   keypair: MONEY_KEYPAIR,
   splitKeypair: MONEY_SPLIT,
-  ledger,
-  idempotency,
+  storage,
   ...QUICK,
 });
 const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'], limitScale: 1_000 });

@@ -12,6 +12,7 @@ import {
   createMemoryLedger,
   createRouter,
   type DiscoveryOptions,
+  type EndedRun,
   type EventMessage,
   type Gateway,
   type GatewayFault,
@@ -130,7 +131,7 @@ export async function memories(): Promise<WindowCount> {
   const bounds: IdempotencyBounds = { maxBytes: 1, retentionMs: 1 };
   const store: IdempotencyStore = createMemoryIdempotencyStore(bounds);
   const run: IdempotentRun = { id: '', fingerprint: '', lease: ledger.newLease(), leaseMs: 1 };
-  const known: KnownResponse | undefined = await store.find(run.id, run.fingerprint);
+  const known: KnownResponse | EndedRun | undefined = await store.find(run.id, run.fingerprint);
   if (known?.status === 'replay') holds<Same<typeof known.response, Uint8Array>>();
   return counters.increment('key', 1_000);
 }

@@ -14,6 +14,7 @@ import {
   createMemoryCounters,
   createMemoryIdempotencyStore,
   createMemoryLedger,
+  type EndedRun,
   type HeldTimes,
   type IdempotencyBounds,
   type IdempotencyStore,
@@ -69,7 +70,7 @@ export async function own(run: IdempotentRun): Promise<WindowCount | undefined> 
   };
   void times;
   const idempotency: IdempotencyStore = createMemoryIdempotencyStore(bounds);
-  const known: KnownResponse | undefined = await idempotency.find(run.id, run.fingerprint);
+  const known: KnownResponse | EndedRun | undefined = await idempotency.find(run.id, run.fingerprint);
   createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });
   return known?.status === 'replay' ? undefined : counters.increment('calls', 1_000);
 }
