@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
-import type { EndedRun } from '../../storage/idempotency/idempotency-store.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
@@ -27,8 +26,8 @@ export interface SealedAnswer {
 
 /** A request whose response can be asked for again. */
 export interface IdempotentRequest {
-  /** What is known of it; undefined when nothing is. */
-  find(): Promise<Known | EndedRun | undefined>;
+  /** What is known of it: `ended` where its run is over without a response, and it can begin anew; undefined when nothing is. */
+  find(): Promise<Known | { readonly status: 'ended' } | undefined>;
   /**
    * Begins it, unless it is known.
    * @param takes - names what it has taken, for whoever begins it anew if this process dies. Default: nothing
