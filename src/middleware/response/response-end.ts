@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { onConnection } from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import { isKept } from './idempotency-notes.js';
 
@@ -9,11 +10,6 @@ import { isKept } from './idempotency-notes.js';
  */
 export function isClientGone(res: ServerResponse): boolean {
   return res.closed || res.destroyed || res.req.socket.destroyed;
-}
-
-/** What tells of the end of a connection. Adapters for functions in a cloud have something there that tells of nothing. */
-function connectionOf({ req: { socket } }: ServerResponse): Pick<EventEmitter, 'once' | 'off'> {
-  return typeof socket.once === 'function' ? socket : new EventEmitter();
 }
 
 /** Half of the default hold on a payment. */
@@ -27,19 +23,17 @@ const PATIENCE_MS = 60_000;
  */
 export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS): Promise<boolean> {
   return new Promise((resolve) => {
-    const connection = connectionOf(res);
     const decide = (done: boolean): void => {
       clearTimeout(timer);
-      // The connection outlives the response.
-      connection.off('close', look);
+      stop();
       resolve(done || isKept(res));
     };
     const look = (): void => decide(hasLeft(res));
+    const stop = onConnection(res, 'close', look);
     const timer = setTimeout(() => decide(!isClientGone(res)), timeoutMs);
     // The response is written after this was asked.
     if (isClientGone(res)) return void setImmediate(decide, false);
     for (const event of ['finish', 'close']) res.once(event, look);
-    connection.once('close', look);
   });
 }
 
@@ -47,13 +41,13 @@ export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS):
 export function closed(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (isClientGone(res)) return resolve();
-    // Many responses may go over one connection.
-    const both = [res, connectionOf(res)];
     const close = (): void => {
-      for (const it of both) it.off('close', close);
+      res.off('close', close);
+      stop();
       resolve();
     };
-    for (const it of both) it.once('close', close);
+    const stop = onConnection(res, 'close', close);
+    res.once('close', close);
   });
 }
 
@@ -108,16 +102,13 @@ function noteFaults(socket: object): void {
 export function watchBreak(res: ServerResponse): () => boolean {
   const { socket } = res.req;
   const { destroy } = res;
-  const connection = connectionOf(res);
   noteFaults(socket);
   let isDestroyedHere = false;
   let isTimedOut = false;
-  const onTimeout = (): void => {
+  const stop = onConnection(res, 'timeout', () => {
     isTimedOut = true;
-  };
-  // The connection outlives the response.
-  connection.once('timeout', onTimeout);
-  res.once('finish', () => connection.off('timeout', onTimeout));
+  });
+  res.once('finish', stop);
   res.destroy = (error) => {
     isDestroyedHere ||= !isClientGone(res);
     return destroy.call(res, error);
