@@ -219,4 +219,14 @@ describe.each(BOTH_DATABASES)('the books of refunds in %s', (_name, open) => {
     const unknown = `takes 10000 of ${pack.mint} out of the refund wallet for a refund that the books do not know`;
     expect(found).toContainEqual(about('transaction', unknown, [String(pack.signature), pack.id]));
   });
+
+  test('have no pass opened for a payment that one they do not know has paid back', async () => {
+    const { paymentId } = pack;
+    await change(`delete from tollhouse_pass where payment_id = '${paymentId}'`);
+    const { found } = await compare({ opensIn: storage.passes });
+    const detail =
+      /^the payment has bought a pass, there is none, and a refund that the books do not know has paid it back$/;
+    expect(found).toContainEqual(about('pass', detail, [paymentId, pack.id]));
+    expect(await storage.passes.findByPayment(paymentId)).toBeUndefined();
+  });
 });

@@ -3,6 +3,7 @@ import type { NetworkId } from '../../protocol/types.js';
 import type { PaidPass, PassReader } from '../../storage/books/pass-reader.js';
 import { type Pass, type PassStore, statedEnd } from '../../storage/passes/pass-store.js';
 import { boughtPass } from '../payments/bought-pass.js';
+import { refundIdsOf } from '../refunds/past-refunds.js';
 import type { Findings } from './finding.js';
 
 /** What checking passes needs. */
@@ -17,11 +18,15 @@ export interface PassCheckParts {
   readonly debitsFrom: number;
   /** Ids of payments that the chain knows otherwise than the books: nothing is opened for them. */
   readonly doubted: ReadonlySet<string>;
+  /** Ids of refunds that the chain has and the books do not: nothing is opened for what they have paid back. */
+  readonly paidBack: ReadonlySet<string>;
   /** Where passes are opened that are missing. Default: they are told, and stay missing. */
   readonly opensIn?: Pick<PassStore, 'open'> | undefined;
 }
 
 const OPEN = 'the payer has paid for it: "tollhouse reconcile --open-passes" opens it';
+const PAID_BACK =
+  'nothing is owed for what it paid back: only if that was less than was left, open a pass for the rest';
 const BOUGHT = 'believe the payment, which says what it buys; look into the backups which entry was changed';
 const COUNTED =
   'look into the backups which entry was changed: its wallet has more of it, or less, than it has paid for';
@@ -75,10 +80,16 @@ function checkCount(parts: PassCheckParts, pass: Pass, { bought, taken }: Count,
 }
 
 async function tellMissing(
-  { opensIn, doubted }: PassCheckParts,
+  { opensIn, doubted, paidBack }: PassCheckParts,
   { paymentId, payer: wallet, buys, payTo, owner, projectId }: PaidPass,
   findings: Findings,
 ): Promise<void> {
+  const refundId = [...refundIdsOf(paymentId)].find((id) => paidBack.has(id));
+  if (refundId !== undefined) {
+    const detail =
+      'the payment has bought a pass, there is none, and a refund that the books do not know has paid it back';
+    return findings.differs({ kind: 'pass', ids: [paymentId, wallet, refundId], detail, advice: PAID_BACK });
+  }
   if (opensIn === undefined || doubted.has(paymentId)) {
     const detail = 'the payment has bought a pass, and there is none';
     return findings.differs({ kind: 'pass', ids: [paymentId, wallet], detail, advice: OPEN });

@@ -18,8 +18,8 @@ export interface RefundWalletParts extends HistoryParts {
 /** What was taken out of a refund wallet, and is not in the books. */
 export interface TakenRefund {
   readonly finding: Finding;
-  /** Whether it is a refund, as far as it says; else the wallet's owner may have taken it. */
-  readonly isRefund: boolean;
+  /** The id that it says it has as a refund. Missing where it says none: the wallet's owner may have taken it. */
+  readonly refundId?: string;
 }
 
 const REFUND_ID = /^rfd_[1-9A-HJ-NP-Za-km-z]{1,32}$/;
@@ -48,24 +48,24 @@ async function takenBy(parts: RefundWalletParts, wallet: string, signature: stri
   const about = { kind: 'transaction', ids: [signature, wallet] } as const;
   if (landed === null) {
     const detail = 'names the refund wallet, and the chain cannot show it';
-    return { finding: { ...about, detail, advice: TAKEN }, isRefund: false };
+    return { finding: { ...about, detail, advice: TAKEN } };
   }
   const what = takenOutOf(landed, wallet);
   if (what === undefined) return undefined;
   const detail = `takes ${what} out of the refund wallet`;
   const id = namedRefund(landed, wallet);
   if (id === undefined) {
-    return { finding: { ...about, detail: `${detail}, and names no refund`, advice: TAKEN }, isRefund: false };
+    return { finding: { ...about, detail: `${detail}, and names no refund`, advice: TAKEN } };
   }
   const booked = await parts.refunds.find(id);
   const ids = [signature, id, wallet];
   if (booked === undefined) {
     const finding = { ...about, ids, detail: `${detail} for a refund that the books do not know`, advice: UNKNOWN };
-    return { finding, isRefund: true };
+    return { finding, refundId: id };
   }
   const other = booked.signed === undefined ? 'without a transaction' : `with ${booked.signed.signature}`;
   const twice = `${detail} for a refund that is booked as ${booked.state} ${other}`;
-  return { finding: { ...about, ids, detail: twice, advice: TWICE }, isRefund: true };
+  return { finding: { ...about, ids, detail: twice, advice: TWICE }, refundId: id };
 }
 
 /** Everybody can write any memo: it says something where the wallet has signed the transaction. */

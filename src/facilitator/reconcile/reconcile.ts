@@ -9,7 +9,7 @@ import { readFeePayer, unbooked } from './check-history.js';
 import { checkOwed } from './check-owed.js';
 import { checkPasses, type PassCheckParts } from './check-passes.js';
 import { checkPayouts } from './check-payouts.js';
-import { readRefundWallets } from './check-refund-wallet.js';
+import { readRefundWallets, type TakenRefund } from './check-refund-wallet.js';
 import { checkRefunds } from './check-refunds.js';
 import { checkRequests } from './check-requests.js';
 import { checkBalances, readSplitWallets } from './check-split-wallet.js';
@@ -84,10 +84,13 @@ export async function reconcile(
   const startedAt = parts.now();
   const found = countingFindings(listener);
   const books = await checkPayments(parts, from, listener, found);
-  const { payouts, refunds } = await checkBooks({ ...parts, doubted: books.doubted }, from, found);
-  const { known, payments, open } = books;
+  const { known, payments, open, doubted } = books;
   const since = (from ?? books.since) - BLOCK_CLOCK_MS;
-  const { transactions, strange, noted } = await readChain(parts, { since, known }, listener);
+  // What was paid back is known before anything is opened for it.
+  const refunded = await readRefundWallets({ refundWallets: [], ...parts }, { since, known });
+  const paidBack = new Set([...refunded.values()].flatMap(({ refundId = [] }) => refundId));
+  const { payouts, refunds } = await checkBooks({ ...parts, doubted, paidBack }, from, found);
+  const { transactions, strange, noted } = await readChain(parts, { since, known }, refunded, listener);
   const late = await keysSince(parts, startedAt - MARGIN_MS);
   for (const [signature, finding] of strange) {
     if (!late.has(keyOf(signature))) found.differs(finding);
@@ -142,7 +145,7 @@ async function checkPayments(
 
 /** All but the payments themselves. Returns how many payouts and refunds there were. */
 async function checkBooks(
-  parts: ReconcileParts & Pick<PassCheckParts, 'doubted'>,
+  parts: ReconcileParts & Pick<PassCheckParts, 'doubted' | 'paidBack'>,
   from: number | undefined,
   findings: Findings,
 ): Promise<{ readonly payouts: number; readonly refunds: number }> {
@@ -169,6 +172,7 @@ async function checkBooks(
 async function readChain(
   parts: ReconcileParts,
   books: { readonly since: number; readonly known: ReadonlySet<string> },
+  refunded: ReadonlyMap<string, TakenRefund>,
   listener: ReconcileListener,
 ) {
   const strange = new Map<string, Finding>();
@@ -188,8 +192,8 @@ async function readChain(
   const taken = await readSplitWallets({ splitWallets: [], ...parts }, books);
   for (const [signature, finding] of taken) strange.set(signature, finding);
   const noted = new Map<string, Finding>();
-  for (const [signature, { finding, isRefund }] of await readRefundWallets({ refundWallets: [], ...parts }, books)) {
-    if (isRefund) strange.set(signature, finding);
+  for (const [signature, { finding, refundId }] of refunded) {
+    if (refundId !== undefined) strange.set(signature, finding);
     else if (!strange.has(signature)) noted.set(signature, finding);
   }
   return { transactions, strange, noted };
