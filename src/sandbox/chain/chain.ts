@@ -27,7 +27,6 @@ export const SLOTS_PER_EPOCH = 432_000;
 
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 const TREASURY_LAMPORTS = 400_000_000_000_000_000n;
-const SLOT_HASHES = 150;
 
 /** Puts the parts of a chain together and keeps the runtime's clock in step with its slots. */
 export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
@@ -38,16 +37,13 @@ export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
   const ledger = createLedger(options.historyLimit);
   const bank = createBank({ runtime, slots, blockhashes, ledger, accounts });
   const treasury = Keypair.generate();
-  const recentSlots: { slot: bigint; hash: string }[] = [];
 
   const syncClock = (slot: number): void => {
-    recentSlots.unshift({ slot: BigInt(slot - 1), hash: blockhashes.at(slots.height() - 1) });
-    recentSlots.length = Math.min(recentSlots.length, SLOT_HASHES);
     runtime.setSysvars(() => ({
       slot,
       epoch: Math.floor(slot / SLOTS_PER_EPOCH),
       unixTime: slots.blockTime(slot) ?? 0,
-      slotHashes: recentSlots,
+      slotHashes: blockhashes.past().map((hash, before) => ({ slot: BigInt(slot - 1 - before), hash })),
     }));
   };
   syncClock(slots.slot());
