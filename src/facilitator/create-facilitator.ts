@@ -84,6 +84,8 @@ export interface FacilitatorTiming
   readonly payoutMs?: number;
   /** How long a blockhash is used for further payments. Default 10,000. */
   readonly blockhashMs?: number;
+  /** How often what was left half done is looked for. Default 3,000. */
+  readonly lookMs?: number;
 }
 
 /** {@link createFacilitator} with other intervals. */
@@ -130,7 +132,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });
-  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, onFault, now });
+  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, ...timing, onFault, now });
   return Object.freeze({
     ...facilitator,
     ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),

@@ -16,7 +16,7 @@ export interface FreeingParts {
 }
 
 /** While nothing was left half done, that is one look into an index. */
-const LOOK_EVERY_MS = 3_000;
+export const LOOK_EVERY_MS = 3_000;
 /** So many are looked after together. */
 const BATCH = 100;
 /** What later looks find again of the time before the last one, which no clock of another instance is off by. */

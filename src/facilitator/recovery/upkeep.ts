@@ -1,6 +1,7 @@
 import { repeat } from '../../lib/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { PaymentEventBus, Recovered } from '../events/events.js';
+import { LOOK_EVERY_MS } from './interrupted.js';
 import { pruneAll } from './pruning.js';
 
 /** What {@link startUpkeep} works with. */
@@ -14,10 +15,10 @@ export interface UpkeepParts {
   readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
+  /** How often what was left half done is looked for. Default: {@link LOOK_EVERY_MS} */
+  readonly lookMs?: number | undefined;
 }
 
-/** While nothing was left half done, that is one look into an index. */
-const RECOVER_EVERY_MS = 3_000;
 /** What is over is forgotten once a minute, all of it. */
 const PRUNE_EVERY_MS = 60_000;
 
@@ -26,17 +27,18 @@ const PRUNE_EVERY_MS = 60_000;
  * few seconds, and what is of no more use is forgotten. Instances that share the storage share the work.
  * @returns ends that; resolves when nothing of it is under way any more
  */
-export function startUpkeep({ storage, events, recover, goOn, onFault, now }: UpkeepParts): () => Promise<void> {
+export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
+  const { storage, events, recover, goOn, onFault, now, lookMs = LOOK_EVERY_MS } = parts;
   const stop = new AbortController();
   const attempt = (work: () => Promise<void>) => () => work().catch(onFault);
   const recovering = repeat(
-    RECOVER_EVERY_MS,
+    lookMs,
     attempt(async () => {
       const found = await recover();
       if (found.settled + found.failed + found.expired > 0) events.emit('payments.recovered', found);
     }),
   );
-  const refunding = goOn && repeat(RECOVER_EVERY_MS, attempt(goOn));
+  const refunding = goOn && repeat(lookMs, attempt(goOn));
   const pruning = repeat(
     PRUNE_EVERY_MS,
     attempt(async () => void (await pruneAll({ storage, now, stopped: stop.signal }))),
