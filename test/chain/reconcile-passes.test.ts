@@ -10,14 +10,14 @@ import { newPass } from '../contracts/passes.js';
 import { type Reconciled, reconciled } from '../helpers/crash/reconciled.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
 import { type BoughtPass, buyPass } from '../helpers/http/passes.js';
-import { BOTH_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
+import { DAILY_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
 import { signPayment } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
 const DAY_MS = 86_400_000;
 const USED = 3;
 
-describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
+describe.each(DAILY_DATABASES)('the books of passes in %s', (_name, open) => {
   let database: OwnDatabase;
   let fixture: TollFixture;
   let storage: Storage;

@@ -8,7 +8,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { type Reconciled, reconciled } from '../helpers/crash/reconciled.js';
 import { openTollFixture, QUICK, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
-import { BOTH_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
+import { DAILY_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
 import { confirmed, transferDirectly } from '../helpers/transactions/direct-transfer.js';
 import { signPayment } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
@@ -18,7 +18,7 @@ const PRICE = 10_000n;
 const NOWHERE = bs58.encode(Buffer.alloc(64, 7));
 const STRANGER = bs58.encode(Buffer.alloc(32, 9));
 
-describe.each(BOTH_DATABASES)('the books of refunds in %s', (_name, open) => {
+describe.each(DAILY_DATABASES)('the books of refunds in %s', (_name, open) => {
   let database: OwnDatabase;
   let fixture: TollFixture;
   let storage: Storage;

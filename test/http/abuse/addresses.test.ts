@@ -3,7 +3,7 @@ import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
-import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { walletKey } from '../../helpers/transactions/wallet-key.js';
@@ -25,7 +25,7 @@ const FORGED = [
 ];
 const LIMIT = 3;
 
-describe.each(EXPRESSES)('whose address counts, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('whose address counts, %s', (_name, express) => {
   let keys: KeysFixture;
   let server: AppServer;
   let key: ProofHeaders;

@@ -3,7 +3,7 @@ import { idempotency } from '../../../src/middleware/idempotency/idempotency.js'
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { ask } from '../../helpers/http/raw-http.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { askTerms, encodeHeader } from '../../helpers/transactions/payments.js';
@@ -75,7 +75,7 @@ function canWrite(value: unknown): boolean {
   }
 }
 
-describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('bodies that nobody means well with, %s', (_name, express) => {
   let url: string;
   let runs = 0;
 

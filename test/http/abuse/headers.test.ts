@@ -5,7 +5,7 @@ import { createIdentity } from '../../../src/identity/create-identity.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { ask, linesOf } from '../../helpers/http/raw-http.js';
 import { accessTokenFor } from '../../helpers/http/sign-in.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
@@ -13,7 +13,7 @@ import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const INJECTED = 'ünï✓\r\nSet-Cookie: injected=1\r\n\r\nHTTP/1.1 200 OK\r\nX-Injected: 1\r\n\r\n';
 
-describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('header fields, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let runs = 0;

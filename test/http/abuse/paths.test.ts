@@ -3,7 +3,7 @@ import { createIdentity, type WalletIdentity } from '../../../src/identity/creat
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { ask, linesOf } from '../../helpers/http/raw-http.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { signInHeader, signInInfo, walletKey } from '../../helpers/transactions/wallet-key.js';
@@ -52,7 +52,7 @@ const SPELLINGS = ['/report', '/guarded/a'].flatMap((path) => [
   ...['*', `*${path}`, path.slice(1), `@other.example${path}`, `?${path}`],
 ]);
 
-describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('however a route is asked for, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let runs: string[] = [];

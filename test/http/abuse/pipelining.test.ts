@@ -1,6 +1,6 @@
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -9,7 +9,7 @@ const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FLOOD = 300;
 const PAYMENTS = 6;
 
-describe.each(EXPRESSES)('many requests on one connection, none waiting for the last, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('many requests on one connection, none waiting for the last, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let runs: string[] = [];

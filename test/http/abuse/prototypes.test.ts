@@ -1,5 +1,5 @@
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { ask as askOnce, linesOf, type RawResponse } from '../../helpers/http/raw-http.js';
 import { encodeHeader } from '../../helpers/transactions/payments.js';
 
@@ -81,7 +81,7 @@ const TOLD = /__proto__|the body: must be a/;
 const fixture = useGatewayFixture();
 const before = JSON.stringify(PROTOTYPES.map((it) => Object.getOwnPropertyNames(it)));
 
-describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name, express) => {
   let url: string;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { Express, Request, Response as ServerAnswer } from 'express';
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createHttpServer, listen } from '../../../src/server/http-server.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { answersIn, ask, collect, linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -26,7 +26,7 @@ function drip(socket: Socket, bytes: string): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('slow clients, %s', (_name, express) => {
   let fixture: TollFixture;
   let server: Server;
   let url: string;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { ask, exchange, linesOf, rawRequest } from '../../helpers/http/raw-http.js';
 
 const fixture = useGatewayFixture();
@@ -28,7 +28,7 @@ const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: x\r\nX-Hidden: yes\r\n\r\n';
 const LAST = HIDDEN.replace('X-Hidden: yes', 'Connection: close');
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
   let url: string;
   let path: string;
 

@@ -1,13 +1,13 @@
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-describe.each(BOTH_DATABASES)('a caller has the last of a response when his call is written, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('a caller has the last of a response when his call is written, on %s', (...database) => {
   const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100 });
   let fixture: GatewayFixture;
   let caller: Caller;

@@ -5,7 +5,7 @@ import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpe
 import { type Fetch, payingFetch } from '../../helpers/http/official-clients.js';
 import type { Respond } from '../../helpers/http/webhook-receiver.js';
 
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 /** How an upstream behaves. */
@@ -47,7 +47,7 @@ interface Sums {
   readonly credit: readonly [caller: bigint, owner: bigint];
 }
 
-describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('what is booked of calls, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   beforeAll(() => {

@@ -1,9 +1,9 @@
 import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
-describe.each(BOTH_DATABASES)('what a buyer sees on %s', (...database) => {
+describe.each(DAILY_DATABASES)('what a buyer sees on %s', (...database) => {
   const fixture = useGatewayFixture(database, { keepsPasses: true });
   let buyer: Caller;
   let stranger: Caller;
@@ -101,7 +101,7 @@ describe.each(BOTH_DATABASES)('what a buyer sees on %s', (...database) => {
   });
 });
 
-describe.each(BOTH_DATABASES)('a key that is changed on %s', (...database) => {
+describe.each(DAILY_DATABASES)('a key that is changed on %s', (...database) => {
   const fixture = useGatewayFixture(database);
   let buyer: Caller;
   let owner: ProofHeaders;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { type CallsOnCredit, newName, openCallsOnCredit } from '../../helpers/fixtures/calls-on-credit.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const MIB = 1024 * 1024;
 
-describe.each(BOTH_DATABASES)('what names a call that was paid before, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('what names a call that was paid before, on %s', (...database) => {
   const fixture = useGatewayFixture(database, { limitScale: 100 });
   let calls: CallsOnCredit;
   let served = 0;

@@ -3,10 +3,10 @@ import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../..
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
-describe.each(BOTH_DATABASES)('a call that was paid before, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('a call that was paid before, on %s', (...database) => {
   const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100 });
   let fixture: GatewayFixture;
   let calls: CallsOnCredit;

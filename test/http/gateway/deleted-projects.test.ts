@@ -1,9 +1,9 @@
 import { proofHeader } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
-describe.each(BOTH_DATABASES)('a project that is deleted, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a project that is deleted, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
   const opened = useGatewayFixture([name, openDatabase]);
   beforeAll(() => {

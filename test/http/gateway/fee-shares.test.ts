@@ -11,7 +11,7 @@ import {
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 /** Some fourteen payments of 10,001 lamports; a fifth is two. */
@@ -19,7 +19,7 @@ const LIMIT = 150_000;
 const TRIES = 8;
 const NEARLY_NOTHING = '0.000001';
 
-describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openDatabase) => {
+describe.each(DAILY_DATABASES)('network fees of an hour, on %s', (_name, openDatabase) => {
   let server: RunningServer;
   let client: GatewayClient;
   let upstream: Receiver;

@@ -1,12 +1,12 @@
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 
 const DAY_MS = 86_400_000;
 
-describe.each(BOTH_DATABASES)('free calls, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('free calls, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   let fixture: GatewayFixture;
   let caller: Caller;

@@ -4,13 +4,13 @@ import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signInHeader, signInInfo, walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 
 const GENERATE = '/api/v1/keys/generate';
 const WANTED = { name: 'once' };
 
-describe.each(BOTH_DATABASES)('a kept answer is for its proven caller, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a kept answer is for its proven caller, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
   const opened = useGatewayFixture([name, openDatabase]);
   beforeAll(() => {

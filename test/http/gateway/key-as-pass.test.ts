@@ -6,11 +6,11 @@ import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-
 import type { MadeKey, MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const PACK = { amount: '0.05', token: 'USDC', pass: { uses: 4 } };
 
-describe.each(BOTH_DATABASES)('a service key whose owner has a pass, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a service key whose owner has a pass, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   let fixture: GatewayFixture;
   let caller: Caller;

@@ -1,7 +1,7 @@
 import type { ClientResponse, MadeKey, MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 
 /** What a key may do of everything in a second, unless it says otherwise. */
@@ -11,7 +11,7 @@ const SECOND_MS = 1_001;
 /** No transaction has it. */
 const JUNK = { 'x-service-payment': Buffer.alloc(64, 7).toString('base64') };
 
-describe.each(BOTH_DATABASES)('limits of those who show a key, from one address, on %s', (_name, openDatabase) => {
+describe.each(DAILY_DATABASES)('limits of those who show a key, from one address, on %s', (_name, openDatabase) => {
   let fixture: GatewayFixture;
   let key: MadeKey;
   let stopDatabase: () => Promise<void>;

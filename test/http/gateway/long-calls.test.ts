@@ -3,7 +3,7 @@ import { MOST_WITH_CALL } from '../../../src/http/calls/pass-on-named.js';
 import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = '0.012347';
@@ -14,7 +14,7 @@ const REAL = [
   ...(['setTimeout', 'clearTimeout'] as const),
 ];
 
-describe.each(BOTH_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
   const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100, clock: () => Date.now() });
   let fixture: GatewayFixture;
   let calls: CallsOnCredit;

@@ -1,11 +1,11 @@
 import { createMetrics } from '../../../src/http/service/metrics.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { readFigures } from '../../helpers/http/figures.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const NETWORK = 'solana-devnet';
 
-describe.each(BOTH_DATABASES)('money that has landed and that nobody has come for, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('money that has landed and that nobody has come for, on %s', (...database) => {
   const fixture = useGatewayFixture(database);
 
   const analyticsOf = async (id: string) =>

@@ -3,7 +3,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const USES = { amount: '0.05', token: 'USDC', pass: { uses: 3 } };
 const CREDIT = { amount: '0.06', token: 'USDC', pass: { credit: true, cost: '0.02' } };
 const TIME = { amount: '0.07', token: 'USDC', pass: { for: '1d' } };
 
-describe.each(BOTH_DATABASES)('what is said of passes, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('what is said of passes, on %s', (name, openDatabase) => {
   const start = Date.now();
   let time = start;
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true, clock: () => time });

@@ -4,7 +4,7 @@ import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpe
 import { passAnswer } from '../../helpers/http/passes.js';
 import { ask as askRaw, linesOf } from '../../helpers/http/raw-http.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 import { askTerms, signPayment } from '../../helpers/transactions/payments.js';
 import { payRequest } from '../../helpers/transactions/requests.js';
@@ -21,7 +21,7 @@ const ROUTES = [
 ];
 const PRICING = { amount: '0.02', token: 'USDC' };
 
-describe.each(BOTH_DATABASES)('prices by route, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('prices by route, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   let fixture: GatewayFixture;
   let caller: Caller;

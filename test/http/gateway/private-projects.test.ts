@@ -2,14 +2,14 @@ import { VersionedTransaction } from '@solana/web3.js';
 import type { ClientResponse, MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const NOWHERE = 'no-such-slug';
 const PRICE = '0.012347';
 /** What two requests differ in, whatever they are about: an id is a letter longer or shorter. */
 const OF_THE_REQUEST = ['date', 'x-request-id', 'keep-alive', 'content-length'];
 
-describe.each(BOTH_DATABASES)('a private project, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a private project, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase]);
   let fixture: GatewayFixture;
   let project: MadeProject;

@@ -8,7 +8,7 @@ import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import { type Fetch, signingFetch } from '../../helpers/http/official-clients.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
@@ -16,7 +16,7 @@ const PACK = { amount: '0.05', token: 'USDC', pass: { uses: 10 } };
 const PACK_PRICE = 50_000n;
 const ONE_USE = '1 use was not charged for this request, and is left of the pass';
 
-describe.each(BOTH_DATABASES)('passes of a project, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('passes of a project, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true });
   let fixture: GatewayFixture;
   let caller: Caller;

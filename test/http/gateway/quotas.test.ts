@@ -2,7 +2,7 @@ import type { Keypair } from '@solana/web3.js';
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 /** What a wallet makes, where, and how much of it. */
 const KINDS = [
@@ -11,7 +11,7 @@ const KINDS = [
   { what: 'webhooks', path: '/api/v1/webhooks', most: 20, tries: 60 },
 ] as const;
 
-describe.each(BOTH_DATABASES)('one fresh wallet, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('one fresh wallet, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { quotas: {} });
   let fixture: GatewayFixture;
   let made = 0;

@@ -3,7 +3,7 @@ import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { proofHeader } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 import { askTerms, signPayment } from '../../helpers/transactions/payments.js';
 import { payRequest } from '../../helpers/transactions/requests.js';
@@ -18,7 +18,7 @@ const PRICING = {
   ],
 };
 
-describe.each(BOTH_DATABASES)('a price in several tokens, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a price in several tokens, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase]);
   let fixture: GatewayFixture;
   let caller: Caller;

@@ -3,7 +3,7 @@ import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpe
 import { type KeyedApi, startKeyedApi } from '../../helpers/http/keyed-api.js';
 import { signingFetch } from '../../helpers/http/official-clients.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
@@ -11,7 +11,7 @@ const SECRETS_KEY = 'a secret for upstreams that is long enough';
 const PACK = { amount: '0.05', token: 'USDC', pass: { uses: 10 } };
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-describe.each(BOTH_DATABASES)('over HTTP, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('over HTTP, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { keepsPasses: true, secretsKey: SECRETS_KEY });
   let fixture: GatewayFixture;
   let api: KeyedApi;

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { type CallsOnCredit, newName, openCallsOnCredit } from '../../helpers/fixtures/calls-on-credit.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 
-describe.each(BOTH_DATABASES)('a named call whose response cannot be kept, on %s', (...database) => {
+describe.each(DAILY_DATABASES)('a named call whose response cannot be kept, on %s', (...database) => {
   const fixture = useGatewayFixture(database, { limitScale: 100 });
   let calls: CallsOnCredit;
   let name = newName();

@@ -3,13 +3,13 @@ import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import type { Respond } from '../../helpers/http/webhook-receiver.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const answers: Respond = (res) => void res.end('paid for');
 const MINUTE_MS = 60_000;
 
-describe.each(BOTH_DATABASES)('a call that its caller or its upstream breaks off, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('a call that its caller or its upstream breaks off, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase]);
   let fixture: GatewayFixture;
   let project: MadeProject;

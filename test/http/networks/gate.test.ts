@@ -7,7 +7,7 @@ import type { RequirePaymentOptions } from '../../../src/middleware/terms/paymen
 import { toCaip2 } from '../../../src/protocol/networks/networks.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { useNetworksFixture } from '../../helpers/fixtures/networks-fixture.js';
-import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import { askTerms, carry, signPayment, signTerms } from '../../helpers/transactions/payments.js';
 
@@ -16,7 +16,7 @@ const TEST = toCaip2('solana-devnet');
 const usdcOf = (network: 'solana' | 'solana-devnet') =>
   KNOWN_TOKENS[network].find(({ symbol }) => symbol === 'USDC')!.mint;
 
-describe.each(EXPRESSES)('a gate that names two networks (%s)', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, express) => {
   const fixture = useNetworksFixture();
   let url: string;
 

@@ -5,7 +5,7 @@ import type { Facilitator } from '../../../src/facilitator/types.js';
 import { paymentOf } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { signingFetch } from '../../helpers/http/official-clients.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../../helpers/transactions/payments.js';
@@ -14,7 +14,7 @@ const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 const WHOLE = '0.01 USDC';
 
-describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, %s', (_name, express) => {
   let fixture: TollFixture;
   let facilitator: Facilitator;
   let url: string;

@@ -3,7 +3,7 @@ import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { createMemoryPassStore } from '../../../src/storage/passes/memory-pass-store.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { createGate, type Gate, type PaymentHeaders } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -13,7 +13,7 @@ const USES = 10;
 const MOST_REMEMBERED = 2;
 const BESIDE = 5;
 
-describe.each(EXPRESSES)('a pass in a memory that remembers few requests, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a pass in a memory that remembers few requests, %s', (_name, express) => {
   let fixture: TollFixture;
   let facilitator: Facilitator;
   let url: string;

@@ -5,7 +5,7 @@ import type { Express, Request, Response } from 'express';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { signIn } from '../../helpers/http/sign-in.js';
 import { signPayment, stolenFrom } from '../../helpers/transactions/payments.js';
@@ -13,7 +13,7 @@ import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const PASS = { uses: 9, cookie: true } as const;
 
-describe.each(EXPRESSES)('the cookie of a pass under attack, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('the cookie of a pass under attack, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let served = 0;

@@ -3,7 +3,7 @@ import jwt from 'jsonwebtoken';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { type CookieJar, openCookieJar } from '../../helpers/http/cookie-jar.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { signIn } from '../../helpers/http/sign-in.js';
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const YEAR = 31_536_000;
 const SITE = 'https://shop.example';
 
-describe.each(EXPRESSES)('the cookie of a pass, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('the cookie of a pass, %s', (_name, express) => {
   const clock = testClock(Date.now());
   let fixture: TollFixture;
   let facilitator: TollFixture['facilitator'];

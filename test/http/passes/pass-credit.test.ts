@@ -1,14 +1,14 @@
 import type { Express, Request, Response } from 'express';
 import { chargeCredit } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { signIn } from '../../helpers/http/sign-in.js';
 import { askTerms, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
 
-describe.each(EXPRESSES)('credit, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('credit, %s', (_name, express) => {
   let fixture: TollFixture;
   let facilitator: TollFixture['facilitator'];
   let url: string;

@@ -5,7 +5,7 @@ import type { Express, Response } from 'express';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -23,7 +23,7 @@ async function sendInPieces(res: Response): Promise<void> {
   res.end();
 }
 
-describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a request that a pass covers, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let answer:

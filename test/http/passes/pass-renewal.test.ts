@@ -4,7 +4,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch, signingFetch } from '../../helpers/http/official-clients.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { askTerms, type PaymentHeaders, signPayment, type Wallet } from '../../helpers/transactions/payments.js';
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const MONTH_MS = 30 * DAY_MS;
 const PRICE = 500_000n;
 
-describe.each(EXPRESSES)('a pass that can be renewed, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a pass that can be renewed, %s', (_name, express) => {
   let fixture: TollFixture;
   let storage: Storage;
   let wallet: Wallet['payer'];

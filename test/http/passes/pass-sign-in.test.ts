@@ -5,7 +5,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { signingFetch } from '../../helpers/http/official-clients.js';
 import { buyPass } from '../../helpers/http/passes.js';
 import { signIn } from '../../helpers/http/sign-in.js';
@@ -13,7 +13,7 @@ import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 
 const USES = 100;
 
-describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a pass that a wallet has paid for, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let mint: string;

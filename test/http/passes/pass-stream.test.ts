@@ -5,7 +5,7 @@ import type { Facilitator } from '../../../src/facilitator/types.js';
 import { chargeCredit } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { compressing } from '../../helpers/http/compressing.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
@@ -39,7 +39,7 @@ interface Wanted {
   readonly status?: number;
 }
 
-describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a stream that is taken from credit, %s', (_name, express) => {
   let fixture: TollFixture;
   let facilitator: Facilitator;
   let url: string;
@@ -303,7 +303,7 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     expect([charged, await left()]).toEqual([[false], PRICE - COST]);
     // Once in a process.
     const codes = warned.mock.calls.map(([, options]) => Reflect.get(Object(options), 'code'));
-    expect(codes).toEqual(express === EXPRESSES[0][1] ? ['TOLLHOUSE_LATE_CHARGE'] : []);
+    expect(codes).toEqual(express === DAILY_EXPRESSES[0][1] ? ['TOLLHOUSE_LATE_CHARGE'] : []);
     warned.mockRestore();
   });
 

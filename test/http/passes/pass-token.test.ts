@@ -7,7 +7,7 @@ import { paywall } from '../../../src/middleware/paywall/paywall.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { accessTokenFor, signIn } from '../../helpers/http/sign-in.js';
 import { testClock } from '../../helpers/test-clock.js';
@@ -16,7 +16,7 @@ import { type WalletKey, walletKey, walletKeyOf } from '../../helpers/transactio
 
 const HOUR_MS = 3_600_000;
 
-describe.each(EXPRESSES)('the token of a pass, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('the token of a pass, %s', (_name, express) => {
   const clock = testClock();
   let fixture: TollFixture;
   let facilitator: TollFixture['facilitator'];

@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
 import { answersIn, collect, linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { createGate, type Gate, type PaymentHeaders } from '../../helpers/transactions/payments.js';
@@ -12,7 +12,7 @@ import { until } from '../../helpers/until.js';
 /** More than an emitter may have listeners of one kind without a warning of Node's. */
 const MANY = 25;
 
-describe.each(EXPRESSES)('many requests with a pass over one connection, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('many requests with a pass over one connection, %s', (_name, express) => {
   let fixture: TollFixture;
   let facilitator: Facilitator;
   let url: string;

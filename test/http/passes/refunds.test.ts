@@ -7,7 +7,7 @@ import type { Storage } from '../../../src/storage/storage.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { passAnswer } from '../../helpers/http/passes.js';
-import { BOTH_DATABASES, type OwnDatabase } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES, type OwnDatabase } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
@@ -15,7 +15,7 @@ const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 const never = () => new Promise<never>(() => undefined);
 
-describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
+describe.each(DAILY_DATABASES)('a refund, with %s', (_name, open) => {
   let fixture: TollFixture;
   let database: OwnDatabase;
   let storage: Storage;

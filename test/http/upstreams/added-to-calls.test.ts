@@ -1,7 +1,7 @@
 import type { ClientResponse, MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { Received, Respond } from '../../helpers/http/webhook-receiver.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const answers: Respond = (res) => void res.end('paid for');
 const KEY = 'Bearer the-key-of-the-api';
@@ -9,7 +9,7 @@ const TOKEN = 'a token & of the=query';
 const SECRETS_KEY = 'a secret for upstreams that is long enough';
 const SET = { set: true };
 
-describe.each(BOTH_DATABASES)('what owners add to the calls of their upstreams, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('what owners add to the calls of their upstreams, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { secretsKey: SECRETS_KEY });
   let fixture: GatewayFixture;
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { type Respond, startReceiver, status } from '../../helpers/http/webhook-receiver.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const INTERVAL_MS = 20_000;
@@ -12,7 +12,7 @@ const SECRETS_KEY = 'a secret for upstreams that is long enough';
 const answers: Respond = (res) => void res.end('paid for');
 const fails = status(503);
 
-describe.each(BOTH_DATABASES)('an upstream that is looked at, on %s', (name, openDatabase) => {
+describe.each(DAILY_DATABASES)('an upstream that is looked at, on %s', (name, openDatabase) => {
   const opened = useGatewayFixture([name, openDatabase], { secretsKey: SECRETS_KEY });
   let fixture: GatewayFixture;
   let project: MadeProject;

@@ -9,7 +9,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { accessTokenFor, askChallenge, type ProofHeaders, signIn } from '../../helpers/http/sign-in.js';
 import { signInHeader, signInInfo, walletKey } from '../../helpers/transactions/wallet-key.js';
 
@@ -28,7 +28,7 @@ async function statusOfRaw(url: string, path: string, headers: ProofHeaders): Pr
 
 const tell: RequestHandler = (req, res) => void res.json({ wallet: req.wallet?.address });
 
-describe.each(EXPRESSES)('what a wallet has signed is good for, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('what a wallet has signed is good for, %s', (_name, express) => {
   let fixture: TollFixture;
 
   beforeAll(async () => {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Express } from 'express';
 import ts from 'typescript';
 import * as tollhouse from '../../../src/index.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { signIn } from '../../helpers/http/sign-in.js';
 import { blocksOf } from '../../helpers/processes/snippets.js';
 import { type WalletKey, walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const GUIDE = readFileSync(join(__dirname, '../../../src/middleware/gates.md'), 'utf8');
 
-describe.each(EXPRESSES)('the delegation example of the guide, on %s', (name, express) => {
+describe.each(DAILY_EXPRESSES)('the delegation example of the guide, on %s', (name, express) => {
   const [cold, hot, stranger] = ['cold', 'hot', 'stranger'].map((it) => walletKey(`guide ${it} ${name}`)) as [
     WalletKey,
     WalletKey,

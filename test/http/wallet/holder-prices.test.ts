@@ -5,7 +5,7 @@ import { passOf, tierOf, walletOf } from '../../../src/middleware/gate/request-p
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { holderFetch, payingFetch } from '../../helpers/http/official-clients.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { askChallenge, signIn } from '../../helpers/http/sign-in.js';
@@ -16,7 +16,7 @@ const STRANGERS = 250_000n;
 const GOLD = 1_000n;
 const SILVER = 5_000n;
 
-describe.each(EXPRESSES)('prices of holders, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('prices of holders, %s', (_name, express) => {
   let fixture: TollFixture;
   let storage: Storage;
   let url: string;

@@ -10,7 +10,7 @@ import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { clientV2, type Fetch, payingFetch } from '../../helpers/http/official-clients.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -39,7 +39,7 @@ const PAYMENT_WITH_EXTENSION: Wrapping = async (setup) => {
   return wrapFetchWithPayment(fetch, (await clientV2(setup)).registerExtension(extension));
 };
 
-describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('the official clients, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
   let clubToken: string;

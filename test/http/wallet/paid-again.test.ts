@@ -17,7 +17,7 @@ import { requireTokenBalance } from '../../../src/middleware/wallet/require-toke
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
-import { EXPRESSES, openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { clientV2, type Fetch, payingFetch } from '../../helpers/http/official-clients.js';
 import { accessTokenFor, signIn } from '../../helpers/http/sign-in.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
@@ -60,7 +60,7 @@ async function send(url: string, method: string, headers: Record<string, string>
   return { status: answer.statusCode ?? 0, text: await text(answer) };
 }
 
-describe.each(EXPRESSES)('who has paid behind a gate for wallets and lost the response, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('who has paid behind a gate for wallets and lost the response, %s', (_name, express) => {
   let fixture: TollFixture;
   let storages: Storage[];
   /** Two instances, which share a database. */
