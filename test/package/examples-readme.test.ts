@@ -34,7 +34,7 @@ describe('the README of the examples', () => {
 
   test('has two snippets, which type-check', () => {
     expect(SNIPPETS).toHaveLength(2);
-    expect(typeErrors(SNIPPETS)).toEqual([]);
+    expect(typeErrors({ 'examples/README.md': SNIPPETS })).toEqual([]);
   });
 
   test.each(SNIPPETS)(

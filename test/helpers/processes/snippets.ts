@@ -15,6 +15,12 @@ declare global {
 }
 `;
 
+const SNIPPET = /([^/]+)-line-(\d+)\.ts$/;
+
+function pathOf(page: string, line: number): string {
+  return join(ROOT, `${page.replaceAll('/', '~')}-line-${line}.ts`);
+}
+
 /** A fenced block of a Markdown text: its language, its code, the line of the text at which the code begins. */
 export interface Block {
   readonly language: string;
@@ -42,11 +48,17 @@ function compilerOptions(): ts.CompilerOptions {
   return { ...options, noUnusedLocals: false, noUnusedParameters: false };
 }
 
-/** Type-checks each snippet as a module of its own beside the source; answers the errors with lines of their text. */
-export function typeErrors(snippets: readonly Block[]): string[] {
+/**
+ * Type-checks each snippet as a module of its own beside the source, all in one run, as that reads the source once. Answers the errors
+ * with the pages and lines of their text.
+ * @param pages - snippets by the name of their page
+ */
+export function typeErrors(pages: Readonly<Record<string, readonly Block[]>>): string[] {
   const options = compilerOptions();
   const modules = new Map(
-    snippets.map(({ line, code }) => [join(ROOT, `readme-line-${line}.ts`), code.concat('export {};\n')]),
+    Object.entries(pages).flatMap(([page, snippets]) =>
+      snippets.map(({ line, code }) => [pathOf(page, line), code.concat('export {};\n')] as const),
+    ),
   );
   const texts = new Map([...modules, [join(ROOT, 'readme-context.ts'), CONTEXT]]);
   const program = ts.createProgram([...texts.keys()], options, overlay(ts.createCompilerHost(options), texts));
@@ -72,7 +84,8 @@ function overlay(host: ts.CompilerHost, texts: ReadonlyMap<string, string>): ts.
 function describeError({ file, start, messageText }: ts.Diagnostic): string {
   const message = ts.flattenDiagnosticMessageText(messageText, ' ');
   if (file === undefined) return message;
-  const first = /readme-line-(\d+)\.ts$/.exec(file.fileName)?.[1];
+  const [, page = '', first] = SNIPPET.exec(file.fileName) ?? [];
   if (first === undefined) return `what snippets may use: ${message}`;
-  return `line ${Number(first) + file.getLineAndCharacterOfPosition(start ?? 0).line}: ${message}`;
+  const line = Number(first) + file.getLineAndCharacterOfPosition(start ?? 0).line;
+  return `${page.replaceAll('~', '/')} line ${line}: ${message}`;
 }
