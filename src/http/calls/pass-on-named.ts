@@ -10,6 +10,8 @@ import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
 
 /** A call that is passed on, and that books itself. */
 export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outlivesCaller'> {
+  /** Whether its response is written with it however long it is: what pays it is used up by that alone. Default: a short one is. */
+  readonly paidByBook?: boolean;
   /**
    * It is charged: writes that, with its response where that is given. Called once at most. False where it is not to be charged: somebody
    * else is at the run that the response ends, or what was to pay it is gone.
@@ -27,7 +29,11 @@ const BEFORE_END_MS = 5_000;
  * when its caller has left: he is charged for what he can have again. What cannot be kept, a stream of events or a very long response,
  * ends with its caller, and is charged as it would be without a name.
  */
-export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
+export async function passOnNamed(
+  gateway: Gateway,
+  call: Call,
+  { book, paidByBook = false, ...passed }: BookedCall,
+): Promise<PassedOn> {
   const { req, res } = passed;
   const named = await namedOf(req);
   /** @param kept - its response, to be written with it; or false, where whoever has taken it over serves it and is charged */
@@ -41,7 +47,7 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
     if (endNow === undefined) return false;
-    booked = bookAs(endNow(), await keepAlone(gateway, named, response));
+    booked = bookAs(endNow(), await keepAlone(gateway, named, response, paidByBook));
     void booked.then(named.ended, named.ended);
     return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
   };
@@ -63,8 +69,10 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
       // What could be kept is taken to its end, unless he holds it up for too long.
       isCallersLoss: (headSent) => headSent || ending !== undefined || recorded.cannotBeKept,
       async notCharged(it) {
+        const headers = await passed.notCharged(it);
+        // Whoever takes its run over before that gives back what it had taken, and after that there is none.
         await named.abandon();
-        return passed.notCharged(it);
+        return headers;
       },
     });
     await ending?.catch(() => undefined);
@@ -85,10 +93,11 @@ async function keepAlone(
   { calls }: Gateway,
   named: NamedCall,
   response: StoredResponse | undefined,
+  isAnyLength: boolean,
 ): Promise<KeptAnswer | boolean> {
   const { store } = named;
   const sealed = response && named.sealed(response);
-  if (sealed !== undefined && calls.keepsFor(store) && sealed.answer.length <= MOST_WITH_CALL) {
+  if (sealed !== undefined && calls.keepsFor(store) && (isAnyLength || sealed.answer.length <= MOST_WITH_CALL)) {
     return { ...sealed, store };
   }
   return (response !== undefined && (await named.finish(response))) || named.letGo();

@@ -144,6 +144,8 @@ async function serveOnCredit(
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
     book: (it, kept) => endedAs(true, it, kept),
+    // What a killed process held is given back: a response that was kept before would be free.
+    paidByBook: true,
     // Or one payment would buy any number of jobs that nobody waits for.
     isCallersLoss: () => true,
     async notCharged(it) {

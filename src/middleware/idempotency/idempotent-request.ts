@@ -35,7 +35,7 @@ export interface IdempotentRequest {
   begin(takes?: string): Promise<Known | StartedRequest>;
   /** Holds it from now on, though its response may take longer than its lease, until it ends in one of the ways below. */
   hold(): void;
-  /** Whether nobody else is at it: where a process stood still for too long, the same request may have begun anew elsewhere. */
+  /** Whether it is still this one's: where a process stood still for too long, the same request may have begun anew elsewhere. */
   isHeld(): Promise<boolean>;
   /** Its response was kept by others. */
   ended(): void;
@@ -89,13 +89,6 @@ export function createIdempotentRequest({
     return warned(verb);
   }
 
-  async function isHeld(): Promise<boolean> {
-    if (leases === undefined || (await leases.isHeld(id, lease))) return true;
-    // It was forgotten, or whoever had it since has let go of it.
-    const known = await store.find(id, run.fingerprint);
-    return known === undefined || known.status === 'ended';
-  }
-
   return {
     async find() {
       const known = await store.find(id, run.fingerprint);
@@ -110,7 +103,7 @@ export function createIdempotentRequest({
     },
     sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
     hold: () => leases?.hold(id, lease, leaseMs),
-    isHeld,
+    isHeld: async () => leases === undefined || leases.isHeld(id, lease),
     ended: () => leases?.drop(lease),
     finish: (response) => end(() => store.finish(id, lease, seal(response))),
     release: () => end(() => store.release(id, lease)),

@@ -1,8 +1,9 @@
 import type { Request } from 'express';
 import { randomHex } from '../../lib/ids.js';
-import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { coveredBy, debitedAs, meterOn } from './covered-response.js';
+import { giveBackToPass } from './give-back.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
 import { costFor, refusal, troubled } from './pass-troubles.js';
@@ -135,11 +136,19 @@ function debit(
   const before = res && coveredBy(res);
   if (before?.isSpent && before.used.shown.passId === passId) return { ...before.used, shown, by };
   const requestId = (before && debitedAs(res)) ?? newRequestId();
-  return whenKnown(passes.debit({ passId, requestId, amount, serial }), (taken) =>
+  const debited = passes.debit({ passId, requestId, amount, serial });
+  const told = isPending(debited) ? debited.catch((error) => undone(passes, passId, requestId, error)) : debited;
+  return whenKnown(told, (taken) =>
     taken.ok
       ? { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } }
       : troubled(taken.fault, kind),
   );
+}
+
+/** What the answer of a store was lost of may have been taken all the same, and nobody is served for it. */
+function undone(passes: PassParts['passes'], passId: string, requestId: string, error: unknown): never {
+  void giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
+  throw error;
 }
 
 const PROCESS = randomHex(16);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { MOST_WITH_CALL } from '../../../src/http/calls/pass-on-named.js';
+import { MAX_KEPT_BYTES } from '../../../src/middleware/response/response-recorder.js';
 import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
@@ -101,6 +102,26 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
       expect((await calls.call(name)).text).toBe(`begun, and done elsewhere${more}`);
     },
   );
+
+  test('with a response that cannot be kept is charged once all the same, where it was run meanwhile', async () => {
+    await calls.leaveCredit(2);
+    const name = newName();
+    const long = 'x'.repeat(MAX_KEPT_BYTES + 1);
+    hold();
+    const first = calls.call(name);
+    await isHeld();
+    freeze(3);
+    const second = calls.call(name);
+    await isHeld(2);
+    held[1]!.end(long);
+    await second;
+    await until(async () => (await calls.creditOf())[0] === PRICE);
+    held[0]!.end(long);
+    expect((await first).status).toBe(200);
+    await until(async () => (await calls.creditOf())[0] === PRICE);
+    fixture.upstream.respond((res) => void res.end('at once'));
+    expect([(await calls.call()).status, await calls.creditOf()]).toEqual([200, []]);
+  });
 
   test('on a pass, whose process stood still, takes one use under its Idempotency-Key', async () => {
     const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 3 } }] };
