@@ -2,16 +2,21 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 type ConnectionEvent = 'close' | 'timeout';
-type Listeners = Set<() => void>;
 
-const all: Readonly<Record<ConnectionEvent, WeakMap<Socket, Listeners>>> = {
+/** Those that wait for something on a connection, and what calls them. */
+interface Waiting {
+  readonly listeners: Set<() => void>;
+  readonly call: () => void;
+}
+
+const all: Readonly<Record<ConnectionEvent, WeakMap<Socket, Waiting>>> = {
   close: new WeakMap(),
   timeout: new WeakMap(),
 };
 
 /**
  * Tells what happens to the connection of a response, which outlives it. Many requests may wait on one: however many ask, it has one
- * listener. Adapters for functions in a cloud have something there that tells of nothing.
+ * listener, and none when nobody asks any more. Adapters for functions in a cloud have something there that tells of nothing.
  * @returns ends it
  */
 export function onConnection(
@@ -20,18 +25,23 @@ export function onConnection(
   listener: () => void,
 ): () => void {
   if (typeof socket.on !== 'function') return () => undefined;
-  const listeners = listenersOf(socket, event);
+  const { listeners, call } = waitingOn(socket, event);
   listeners.add(listener);
-  return () => void listeners.delete(listener);
+  return () => {
+    if (!listeners.delete(listener) || listeners.size > 0) return;
+    socket.off(event, call);
+    all[event].delete(socket);
+  };
 }
 
-function listenersOf(socket: Socket, event: ConnectionEvent): Listeners {
+function waitingOn(socket: Socket, event: ConnectionEvent): Waiting {
   const known = all[event].get(socket);
   if (known !== undefined) return known;
-  const listeners: Listeners = new Set();
-  all[event].set(socket, listeners);
-  socket.on(event, () => {
+  const listeners: Waiting['listeners'] = new Set();
+  const call = (): void => {
     for (const listener of [...listeners]) listener();
-  });
-  return listeners;
+  };
+  all[event].set(socket, { listeners, call });
+  socket.on(event, call);
+  return { listeners, call };
 }
