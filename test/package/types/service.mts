@@ -2,6 +2,7 @@ import express, { type Express, type Router } from 'express';
 import {
   type AuthRouterOptions,
   type BalanceInput,
+  type BegunRun,
   type Counters,
   createAuthRouter,
   createFacilitator,
@@ -132,6 +133,8 @@ export async function memories(): Promise<WindowCount> {
   const store: IdempotencyStore = createMemoryIdempotencyStore(bounds);
   const run: IdempotentRun = { id: '', fingerprint: '', lease: ledger.newLease(), leaseMs: 1 };
   const known: KnownResponse | EndedRun | undefined = await store.find(run.id, run.fingerprint);
+  const begun: KnownResponse | BegunRun = await store.begin(run);
+  void begun;
   if (known?.status === 'replay') holds<Same<typeof known.response, Uint8Array>>();
   return counters.increment('key', 1_000);
 }

@@ -10,6 +10,7 @@ import {
   serviceKeyAuth,
 } from 'tollhouse/gateway';
 import {
+  type BegunRun,
   type Counters,
   createMemoryCounters,
   createMemoryIdempotencyStore,
@@ -71,6 +72,8 @@ export async function own(run: IdempotentRun): Promise<WindowCount | undefined> 
   void times;
   const idempotency: IdempotencyStore = createMemoryIdempotencyStore(bounds);
   const known: KnownResponse | EndedRun | undefined = await idempotency.find(run.id, run.fingerprint);
+  const begun: KnownResponse | BegunRun = await idempotency.begin(run);
+  void begun;
   createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });
   return known?.status === 'replay' ? undefined : counters.increment('calls', 1_000);
 }
