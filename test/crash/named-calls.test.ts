@@ -12,25 +12,16 @@ import { buyPass } from '../helpers/http/passes.js';
 import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
 import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
 import { stopFiles } from '../helpers/processes/run-file.js';
-import { testFolder } from '../helpers/processes/test-folder.js';
-import { BOTH_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
+import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { until } from '../helpers/until.js';
 
 const PATIENCE_MS = 180_000;
 const USES = 2;
 
-const folder = testFolder();
-/** Two processes must find the same one: none that is in memory. */
-const DATABASES: typeof BOTH_DATABASES = [
-  ['SQLite', async () => ({ url: `sqlite:${folder.newPath('db')}`, stop: async () => {} })],
-  ...BOTH_DATABASES.filter(([name]) => name === 'Postgres'),
-];
-
-describe.each(DATABASES)(
-  'a call under a name that a pass pays, and whose process is killed, on %s',
-  (_name, openDatabase) => {
+describe.each(emptyDatabases())(
+  'a call under a name that a pass pays, and whose process is killed, on $dialect',
+  ({ newUrl }) => {
     let sandbox: Sandbox;
-    let database: OwnDatabase;
     let env: Readonly<Record<string, string>>;
     let server: MoneyProcess;
     let client: GatewayClient;
@@ -42,11 +33,10 @@ describe.each(DATABASES)(
 
     beforeAll(async () => {
       sandbox = await startSandbox({ slotMs: 20, maxBlockhashAgeBlocks: 10_000 });
-      database = await openDatabase();
       const feePayer = await sandbox.createWallet({ sol: '100' });
       const [split, owner, payer] = await Promise.all(['0', '0', '10'].map((usdc) => sandbox.createWallet({ usdc })));
       env = {
-        MONEY_DATABASE: database.url,
+        MONEY_DATABASE: await newUrl(),
         MONEY_RPC: sandbox.rpcUrl,
         MONEY_KEYPAIR: bs58.encode(feePayer.secretKey),
         MONEY_SPLIT: bs58.encode(split!.secretKey),
@@ -69,7 +59,6 @@ describe.each(DATABASES)(
       stopFiles();
       await upstream?.close();
       await sandbox?.close();
-      await database?.stop();
     });
 
     const call = (name: Sent) =>

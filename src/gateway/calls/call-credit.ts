@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { createLeases } from '../../facilitator/payments/leases.js';
 import { defined } from '../../lib/defined.js';
 import type { FinishOptions, KeptAnswer } from '../../storage/calls/call-store.js';
@@ -7,6 +6,7 @@ import { singlePrices } from '../prices/project-offers.js';
 import type { Call } from './call.js';
 import { type Finish, markBooked, reservationOf } from './call-finish.js';
 import { type CallEnd, type ChargedEnd, type CreditedCall, type PricedHold, recordOf } from './call-records.js';
+import { untilWritten } from './until-written.js';
 
 /** The calls that credit pays. */
 export interface CallCredit {
@@ -29,8 +29,6 @@ export interface CallCredit {
 
 /** Where credit is held. */
 export type HeldCredit = Pick<CreditStore, 'hold' | 'extend' | 'giveBack'>;
-
-const RETRY_MS = 2_000;
 
 /** Makes what holds credit for calls, for as long as they are under way. */
 export function createCallCredit(credit: HeldCredit, finish: Finish): CallCredit {
@@ -82,7 +80,7 @@ async function endCharged(
   const charge = { mint: hold.token.mint, amount: hold.amount };
   const used = { ...recordOf(credited, end), charge, credit: { kind: 'used', charge } as const };
   // The response has left: an outage of the database must not give it away.
-  const isUsed = await untilWritten(() => finish(used, credited, options));
+  const isUsed = await untilWritten(() => finish(used, credited, options), kept);
   if (!isUsed) call.held = held;
   return isUsed;
 }
@@ -92,17 +90,4 @@ async function endUncharged(credited: CreditedCall, end: ChargedEnd, finish: Fin
   const reservation = reservationOf(call);
   markBooked(call);
   await finish(recordOf(credited, end), credited, reservation);
-}
-
-/** Tries again and again for as long as credit is held at least. */
-async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + CREDIT_HOLD_MS;
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (performance.now() > end) throw error;
-      await setTimeout(RETRY_MS, undefined, { ref: false });
-    }
-  }
 }

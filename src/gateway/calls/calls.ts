@@ -20,6 +20,7 @@ import {
   recordOf,
   type ShownCall,
 } from './call-records.js';
+import { untilWritten } from './until-written.js';
 
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
 export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'>, CallCredit {
@@ -130,8 +131,10 @@ export function createCalls(parts: CallsParts): Calls {
     async endedOnPass(covered, end, kept) {
       const { call } = covered;
       markBooked(call);
-      const written = finish(coveredRecord(covered, end), inOwnToken(call), defined({ kept }));
-      // The pass was debited: without its call the figures lack one, and nobody any money. Tried again, it could be there twice.
+      const write = () => finish(coveredRecord(covered, end), inOwnToken(call), defined({ kept }));
+      // The pass was debited: without its call the figures lack one, and nobody any money. Tried again, it could be there twice; but for
+      // one that ends a run, of which nobody may think that it was never served.
+      const written = kept === undefined ? write() : untilWritten(write, kept);
       return written.catch(() => true);
     },
   };

@@ -23,7 +23,7 @@ import { callRetry } from './call-request.js';
  */
 export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon' | 'ended'> {
   /** Where responses are kept. */
-  readonly store: Pick<IdempotencyStore, 'rows'>;
+  readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
   /** Ends it without a response, as if it had not begun; false where somebody else has taken it over. */

@@ -140,7 +140,7 @@ export interface FinishOptions {
 
 /** A response, and the store that it is had from. */
 export interface KeptAnswer extends NamedAnswer {
-  readonly store: Pick<IdempotencyStore, 'rows'>;
+  readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
 }
 
 /** A stretch of time in whole quarters of an hour: `from` included, `to` not. Milliseconds since the epoch. */

@@ -16,14 +16,19 @@ const REAL = [
 ];
 
 describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
-  const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100, clock: () => Date.now() });
+  /** What could not be written. */
+  let faults = 0;
+  const onFault = (): void => {
+    faults += 1;
+  };
+  const opened = useGatewayFixture(database, { keepsPasses: true, limitScale: 100, clock: () => Date.now(), onFault });
   let fixture: GatewayFixture;
   let calls: CallsOnCredit;
   let held: ServerResponse[];
 
   beforeEach(async () => {
     fixture = opened();
-    held = [];
+    [held, faults] = [[], 0];
     calls = await openCallsOnCredit(fixture, (res) => void res.end('at once'));
   });
   afterEach(() => jest.useRealTimers());
@@ -80,6 +85,17 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
     expect((await calls.call()).status).toBe(402);
   });
 
+  /** Has a call run by one process, and while that stands still by another one. */
+  async function runTwice(sent: Sent) {
+    hold();
+    const first = calls.call(sent);
+    await isHeld();
+    freeze(3);
+    const second = calls.call(sent);
+    await isHeld(2);
+    return { first, second, ofFirst: held[0]!, ofSecond: held[1]! };
+  }
+
   test.each([
     ['a short response', ''],
     ['a long one', 'x'.repeat(MOST_WITH_CALL)],
@@ -88,15 +104,10 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
     async (_, more) => {
       await calls.leaveCredit(2);
       const name = newName();
-      hold();
-      const first = calls.call(name);
-      await isHeld();
-      freeze(3);
-      const second = calls.call(name);
-      await isHeld(2);
-      held[1]!.end(`and done elsewhere${more}`);
+      const { first, second, ofFirst, ofSecond } = await runTwice(name);
+      ofSecond.end(`and done elsewhere${more}`);
       expect((await second).text).toBe(`begun, and done elsewhere${more}`);
-      held[0]!.end(`and done${more}`);
+      ofFirst.end(`and done${more}`);
       expect((await first).text).toBe(`begun, and done${more}`);
       await until(async () => (await calls.creditOf())[0] === PRICE);
       expect((await calls.call(name)).text).toBe(`begun, and done elsewhere${more}`);
@@ -105,42 +116,65 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
 
   test('with a response that cannot be kept is charged once all the same, where it was run meanwhile', async () => {
     await calls.leaveCredit(2);
-    const name = newName();
     const long = 'x'.repeat(MAX_KEPT_BYTES + 1);
-    hold();
-    const first = calls.call(name);
-    await isHeld();
-    freeze(3);
-    const second = calls.call(name);
-    await isHeld(2);
-    held[1]!.end(long);
+    const { first, second, ofFirst, ofSecond } = await runTwice(newName());
+    ofSecond.end(long);
     await second;
     await until(async () => (await calls.creditOf())[0] === PRICE);
-    held[0]!.end(long);
+    ofFirst.end(long);
     expect((await first).status).toBe(200);
     await until(async () => (await calls.creditOf())[0] === PRICE);
     fixture.upstream.respond((res) => void res.end('at once'));
     expect([(await calls.call()).status, await calls.creditOf()]).toEqual([200, []]);
   });
 
-  test('on a pass, whose process stood still, takes one use under its Idempotency-Key', async () => {
-    const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 3 } }] };
+  /** Shows a pass of so many uses, of which one is taken. */
+  async function showPass(uses: number): Promise<Sent> {
+    const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses } }] };
     calls = await openCallsOnCredit(fixture, (res) => void res.end('at once'), { pricing });
     const payer = { sandbox: fixture.sandbox, payer: calls.caller.wallet };
     const bought = await buyPass(payer, calls.url, { method: 'POST', headers: calls.caller.key.headers });
-    const name: Sent = { ...(bought.token as Sent), ...newName() };
-    hold();
-    const first = calls.call(name);
-    await isHeld();
-    freeze(3);
-    const second = calls.call(name);
-    await isHeld(2);
-    held[1]!.end('and done elsewhere');
+    return bought.token as Sent;
+  }
+
+  test.each([
+    ['a short response', ''],
+    ['a long one', 'x'.repeat(MOST_WITH_CALL)],
+  ])('on a pass, with %s, whose process stood still, takes one use under its Idempotency-Key', async (_, more) => {
+    const pass = await showPass(3);
+    const name = { ...pass, ...newName() };
+    const { first, second, ofFirst, ofSecond } = await runTwice(name);
+    ofSecond.end(`and done elsewhere${more}`);
     await second;
-    held[0]!.end('and done');
+    ofFirst.end(`and done${more}`);
     await first;
+    expect((await calls.call(name)).text).toBe(`begun, and done elsewhere${more}`);
     fixture.upstream.respond((res) => void res.end('at once'));
-    const last = await calls.call({ ...(bought.token as Sent), ...newName() });
+    const last = await calls.call({ ...pass, ...newName() });
     expect([last.status, last.headers.get('access-pass-remaining')]).toEqual([200, '0']);
+  });
+
+  test.each([
+    ['credit', 'a short response', ''],
+    ['credit', 'a long one', 'x'.repeat(MOST_WITH_CALL)],
+    ['a pass', 'a short response', ''],
+  ])('that %s pays, with %s, keeps its name while its books are away, and is charged once', async (payer, _, more) => {
+    const pass = payer === 'a pass' ? await showPass(2) : {};
+    if (payer === 'credit') await calls.leaveCredit();
+    const name = { ...pass, ...newName() };
+    const rename = (from: string, to: string) =>
+      fixture.storage.database.query({ name: `test_rename_${from}`, text: `alter table ${from} rename to ${to}` });
+    await rename('tollhouse_call', 'tollhouse_away');
+    fixture.upstream.respond((res) => void res.end(`done${more}`));
+    const first = calls.call(name);
+    await until(() => faults > 0);
+    const again = await calls.call(name);
+    expect([again.status, again.body['code']]).toEqual([409, 'idempotency_in_progress']);
+    await rename('tollhouse_away', 'tollhouse_call');
+    expect((await first).text).toBe(`done${more}`);
+    await until(async () => (await calls.call(name)).status === 200);
+    const replay = await calls.call(name);
+    expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([`done${more}`, 'true']);
+    expect((await calls.call({ ...pass, ...newName() })).status).toBe(402);
   });
 });
