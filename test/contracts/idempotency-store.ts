@@ -78,7 +78,7 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().find(run.id, run.fingerprint)).toEqual({ status: 'ended' });
 
     const next = newRun({ id: run.id });
-    expect(await store().begin(next)).toEqual({ status: 'started', tookOver: run.lease });
+    expect(await store().begin(next)).toEqual({ status: 'started', lease: next.lease });
     expect(await store().finish(run.id, run.lease, bytes('late'))).toBe(false);
     expect(await store().abandon(run.id, run.lease)).toBe(false);
     expect(await store().finish(run.id, next.lease, bytes('response'))).toBe(true);
@@ -117,7 +117,7 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().find(run.id, run.fingerprint)).toEqual({ status: 'running' });
     await advance(LEASE_MS);
     const next = newRun({ id: run.id });
-    expect(await store().begin(next)).toEqual({ status: 'started', tookOver: run.lease });
+    expect(await store().begin(next)).toEqual({ status: 'started', lease: next.lease });
     expect(await store().extend?.(run.id, run.lease, LEASE_MS)).toBe(false);
     expect(await store().extend?.(run.id, next.lease, LEASE_MS)).toBe(true);
   });
@@ -131,8 +131,27 @@ function runsContract(store: () => IdempotencyStore, advance: ResponsesUnderTest
     expect(await store().find(run.id, 'first')).toEqual({ status: 'ended' });
     expect(await store().find(run.id, 'second')).toEqual({ status: 'mismatch' });
     expect(await store().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'mismatch' });
-    expect(await store().begin(newRun({ id: run.id }))).toEqual({ status: 'started', tookOver: run.lease });
+    const next = newRun({ id: run.id });
+    expect(await store().begin(next)).toEqual({ status: 'started', lease: next.lease });
     expect(await store().finish(run.id, run.lease, bytes('late'))).toBe(false);
+  });
+
+  test('what a run has noted behind its lease is handed on to each that takes it over, however many there are', async () => {
+    const [first, third] = [newRun(), newRun()].map((run, n) => ({
+      ...run,
+      id: 'noted',
+      lease: `lease${n} took ${n}`,
+    }));
+    const second = newRun({ id: 'noted' });
+    expect(await store().begin(first!)).toEqual({ status: 'started' });
+    await advance(LEASE_MS);
+    const lease = `${second.lease} took 0`;
+    expect(await store().begin(second)).toEqual({ status: 'started', lease });
+    expect(await store().release('noted', second.lease)).toBe(false);
+    expect(await store().release('noted', lease)).toBe(true);
+    expect(await store().begin(third!)).toEqual({ status: 'started', lease: 'lease1 took 1 took 0' });
+    expect(await store().finish('noted', 'lease1 took 1 took 0', bytes('response'))).toBe(true);
+    expect(await store().begin(newRun({ id: 'noted' }))).toEqual(replayOf('response'));
   });
 
   test('an abandoned run leaves nothing behind', async () => {

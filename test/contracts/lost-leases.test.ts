@@ -111,12 +111,12 @@ describe.each(DATABASES)('on $name', ({ openDatabase, gone }) => {
     await advance(database.presence.silentMs + FIRST_BEATS_MS);
     expect(await store.find('run', 'same')).toEqual({ status: 'ended' });
     expect(await store.begin({ ...newRun(living), fingerprint: 'other' })).toEqual({ status: 'mismatch' });
-    expect(await store.begin(newRun(living))).toEqual({ status: 'started', tookOver: lost });
+    expect(await store.begin(newRun(living))).toEqual({ status: 'started', lease: `${living} took a use` });
     expect(await store.finish('run', lost, Buffer.from('late'))).toBe(false);
     await advance(LEASE_MS - 1);
     // The process that has it now lives: it is this one.
     expect(await store.find('run', 'same')).toEqual({ status: 'running' });
     expect(await store.begin(newRun('third'))).toEqual({ status: 'running' });
-    expect(await store.finish('run', living, Buffer.from('response'))).toBe(true);
+    expect(await store.finish('run', `${living} took a use`, Buffer.from('response'))).toBe(true);
   });
 });

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import bs58 from 'bs58';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { readBooks } from '../helpers/crash/books.js';
 import { newName, type Sent } from '../helpers/fixtures/calls-on-credit.js';
 import {
   connectGateway,
@@ -16,7 +18,8 @@ import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { until } from '../helpers/until.js';
 
 const PATIENCE_MS = 180_000;
-const USES = 2;
+/** One for each test, and that of the purchase. */
+const USES = 5;
 
 describe.each(emptyDatabases())(
   'a call under a name that a pass pays, and whose process is killed, on $dialect',
@@ -30,6 +33,7 @@ describe.each(emptyDatabases())(
     let key: MadeKey;
     let pass: Sent;
     let held: ServerResponse[];
+    let used = 1;
 
     beforeAll(async () => {
       sandbox = await startSandbox({ slotMs: 20, maxBlockhashAgeBlocks: 10_000 });
@@ -54,6 +58,9 @@ describe.each(emptyDatabases())(
       key = await client.key(await client.signIn(payer!));
       const init = { method: 'POST', headers: key.headers };
       ({ token: pass } = await buyPass({ sandbox, payer: payer! }, `${client.url}/v1/${project.slug}`, init));
+      const storage = await openStorage(env['MONEY_DATABASE'] ?? '');
+      await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
+      await storage.close();
     }, PATIENCE_MS);
     afterAll(async () => {
       stopFiles();
@@ -61,30 +68,81 @@ describe.each(emptyDatabases())(
       await sandbox?.close();
     });
 
+    const replayOf = async (name: Sent) => {
+      const replay = await call(name);
+      return [replay.text, replay.headers.get('idempotency-replayed')];
+    };
+
     const call = (name: Sent) =>
       client.call(`${project.slug}/job`, { method: 'POST', headers: { ...key.headers, ...pass, ...name } });
 
+    /** Has its upstream asked, and kills the process before there is a response. */
+    async function killUnderWay(name: Sent): Promise<void> {
+      held = [];
+      upstream.respond((res) => void held.push(res));
+      await killedDuring(name, () => until(() => held.length === 1));
+    }
+
+    async function killedDuring(name: Sent, moment: () => Promise<void>): Promise<void> {
+      const asked = call(name).catch(() => undefined);
+      await moment();
+      await server.kill();
+      await asked;
+    }
+
+    /** Starts the server again, and makes the call until its name is free. */
+    async function callAgain(name: Sent) {
+      server = await startMoneyProcess(env);
+      upstream.respond((res) => void res.end('done'));
+      let again = await call(name);
+      await until(async () => {
+        if (again.status === 409) again = await call(name);
+        return again.status !== 409;
+      });
+      return [again.status, again.text, again.headers.get('access-pass-remaining')];
+    }
+
+    const startStanding = async (where: string) => {
+      server = await startMoneyProcess({ ...env, MONEY_STANDS: where });
+    };
+
+    test.each(['before debit', 'after debit'])(
+      'takes one use where that was killed %s, and all others are left',
+      async (where) => {
+        await server.kill();
+        await startStanding(where);
+        const name = newName();
+        await killedDuring(name, () => server.stands());
+        used += 1;
+        expect(await callAgain(name)).toEqual([200, 'done', String(USES - used)]);
+        expect(await replayOf(name)).toEqual(['done', 'true']);
+      },
+      PATIENCE_MS,
+    );
+
     test(
-      'is made again under its name as soon as the process is gone, for the one use that it takes',
+      'takes one use where who took it over was killed as well, before it had given back what the first had taken',
       async () => {
         const name = newName();
-        held = [];
-        upstream.respond((res) => void held.push(res));
-        const asked = call(name).catch(() => undefined);
-        await until(() => held.length === 1);
-        await server.kill();
-        await asked;
-        server = await startMoneyProcess(env);
-
-        upstream.respond((res) => void res.end('done'));
-        let again = await call(name);
-        await until(async () => {
-          if (again.status === 409) again = await call(name);
-          return again.status !== 409;
+        await killUnderWay(name);
+        await startStanding('before giving back');
+        await killedDuring(name, async () => {
+          // It may be held back until the first process is known to be gone.
+          await Promise.race([server.stands(), until(async () => (await call(name)).status !== 409)]);
         });
-        expect([again.status, again.text, again.headers.get('access-pass-remaining')]).toEqual([200, 'done', '0']);
-        const replay = await call(name);
-        expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual(['done', 'true']);
+        used += 1;
+        expect(await callAgain(name)).toEqual([200, 'done', String(USES - used)]);
+      },
+      PATIENCE_MS,
+    );
+
+    test(
+      'is made again under its name as soon as the process is gone, for the one use that it takes, which may be the last',
+      async () => {
+        const name = newName();
+        await killUnderWay(name);
+        expect(await callAgain(name)).toEqual([200, 'done', '0']);
+        expect(await replayOf(name)).toEqual(['done', 'true']);
         expect((await call(newName())).status).toBe(402);
       },
       PATIENCE_MS,

@@ -29,6 +29,7 @@ import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { CALLS_PATH } from '../framework/path.js';
 import { callOf, callRetry } from './call-request.js';
+import { namedOf } from './named-call.js';
 import type { CallServer } from './serve-call.js';
 
 const WHERE = CALLS_PATH;
@@ -92,7 +93,7 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
     return () => sendPaymentRequired(req, res, options, offered, cause);
   };
   const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
-  const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
+  const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner, namedOf };
   const { rules, scopeOf } = coverOf(at, sold);
   const soldAt = { seller: owner, scopeOf, serve: serveCovered };
   const sales =

@@ -9,6 +9,7 @@ import {
 } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import { giveBackToPass } from '../../middleware/passes/give-back.js';
+import type { NamedRequest, TakenAs } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -21,25 +22,13 @@ import { callRetry } from './call-request.js';
  * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
  * again by that, whatever its name. A call whose body is too long to be compared has no name.
  */
-export interface NamedCall extends Pick<IdempotentRequest, 'finish' | 'sealed' | 'abandon' | 'ended'> {
+export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'sealed' | 'ended'> {
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
-  /** Ends it without a response, as if it had not begun; false where somebody else has taken it over. */
+  /** Ends it without a response, as if it had not begun, and what it has taken stays taken; false where somebody else has taken it over. */
   letGo(): Promise<boolean>;
-  /**
-   * Begins it; false where that was done before under its name, and what is known is answered. What a pass gave for a run of it whose
-   * process died is given back.
-   * @param takes - what a pass gives for this one
-   */
-  begin(res: Response, takes?: PassUse): Promise<boolean>;
-}
-
-/** What a pass gives for a call, by the name of that. */
-export interface PassUse {
-  readonly passId: string;
-  readonly takenAs: string;
 }
 
 const KEY_HEADER = 'Idempotency-Key';
@@ -90,34 +79,67 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
-  async function begin(res: Response, takes?: PassUse): Promise<boolean> {
-    const begun = await run.begin(takes && `${takes.passId} ${takes.takenAs}`);
-    if (begun.status !== 'started') {
-      await answerAs(begun, res);
-      return false;
-    }
-    run.hold();
-    const [passId = '', takenAs = ''] = begun.lost?.split(' ') ?? [];
-    if (begun.lost !== undefined) await giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, takenAs));
-    return true;
-  }
+  const { begin, abandon } = takingRun(run, passes);
   return {
-    ...{ store, finish: run.finish, sealed: run.sealed, abandon: run.abandon, ended: run.ended },
+    ...{ store, finish: run.finish, sealed: run.sealed, ended: run.ended },
     letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
       const known = await run.find();
       if (known === undefined) return false;
-      if (known.status !== 'ended') {
-        await answerAs(known, res);
-        return true;
-      }
       // What a pass gave for it is there again before this call asks for it.
-      if (!(await begin(res))) return true;
-      await run.abandon();
-      return false;
+      const other = known.status === 'ended' ? await begin() : known;
+      if (other === undefined) await run.abandon();
+      else await answerAs(other, res);
+      return other !== undefined;
     },
-    begin,
+    async begin(takes) {
+      const known = await begin(takes);
+      return known && ((res) => answerAs(known, res));
+    },
+    abandon,
   };
+}
+
+/** A run for which something is taken of a pass: that is given back with it, and what was lost with runs before it as it begins. */
+function takingRun(run: IdempotentRequest, passes: PaymentGate['options']['facilitator']['passes']) {
+  const giveBack = ({ passId, requestId }: TakenAs) => passes.giveBack(passId, requestId);
+  let taken: TakenAs | undefined;
+  let ending: Promise<void> | undefined;
+
+  async function undo(): Promise<void> {
+    const takes = taken;
+    if (takes === undefined) return void (await run.abandon());
+    await giveBackToPass(`the pass ${takes.passId}`, async () => {
+      await giveBack(takes);
+      await run.abandon();
+    });
+  }
+
+  return {
+    async begin(takes?: TakenAs): Promise<Known | undefined> {
+      const begun = await run.begin(takes && [takes.passId, takes.requestId]);
+      if (begun.status !== 'started') return begun;
+      run.hold();
+      [taken, ending] = [takes, undefined];
+      try {
+        for (const lost of pairsOf(begun.lost)) await giveBack(lost);
+      } catch (error) {
+        // Whoever takes it over then knows what was lost.
+        await run.release();
+        throw error;
+      }
+      return undefined;
+    },
+    abandon(): Promise<void> {
+      ending ??= undo();
+      return ending;
+    },
+  };
+}
+
+/** @param words - names of a pass and of what a request took of it, in turns */
+function pairsOf(words: readonly string[]): readonly TakenAs[] {
+  return words.flatMap((passId, n) => (n % 2 === 0 ? [{ passId, requestId: words[n + 1] ?? '' }] : []));
 }
 
 /** An empty header names nothing. */

@@ -70,7 +70,6 @@ export async function passOnNamed(
       isCallersLoss: (headSent) => headSent || ending !== undefined || recorded.cannotBeKept,
       async notCharged(it) {
         const headers = await passed.notCharged(it);
-        // Whoever takes its run over before that gives back what it had taken, and after that there is none.
         await named.abandon();
         return headers;
       },
@@ -80,7 +79,7 @@ export async function passOnNamed(
     // It has not come to its end.
     return { ...passedOn, booked: bookAs(passedOn.end, await named.letGo()) };
   } catch (error) {
-    await named.abandon();
+    await (call.isBooked ? named.letGo() : named.abandon());
     throw error;
   }
 }

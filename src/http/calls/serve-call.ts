@@ -51,8 +51,10 @@ export function createCallServer(gateway: Gateway, passes: GivenPasses): CallSer
       if (hold === undefined) return false;
       try {
         await refuseUnfit(req, call);
-        if (named !== undefined && !(await named.begin(res))) {
+        const answer = await named?.begin();
+        if (answer !== undefined) {
           await calls.giveCreditBack(hold);
+          await answer(res);
           return true;
         }
         await calls.enter(call);

@@ -19,15 +19,17 @@ export const NOT_TAKEN = 'Nothing was taken of the pass for this call.';
 export async function serveCovered(gateway: Gateway, call: Call, covered: CoveredRequest): Promise<void> {
   const { calls } = gateway;
   const { req, res, shown, takenAs } = covered;
-  const takes = takenAs === undefined ? undefined : { passId: shown.passId, takenAs };
   const ended = { call, passId: shown.passId, payer: shown.wallet, requestId: requestIdOf(res) };
   const endedAs = (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
     calls.endedOnPass(ended, { ...end, charged }, kept);
   const named = await namedOf(req);
+  const giveBack = named?.abandon ?? covered.giveBack;
   noteOutcome(res, 'pass');
   try {
     await refuseUnfit(req, call);
-    if (named !== undefined && !(await named.begin(res, takes))) return await covered.giveBack();
+    // Who takes something begins it before that.
+    const answer = takenAs === undefined ? await named?.begin() : undefined;
+    if (answer !== undefined) return await answer(res);
     await calls.enter(call);
     const { booked } = await passOnNamed(gateway, call, {
       ...{ req, res, uncharged: NOT_TAKEN },
@@ -36,7 +38,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
       book: (it, kept) => endedAs(true, it, kept),
       isCallersLoss: () => true,
       async notCharged(it) {
-        await covered.giveBack();
+        await giveBack();
         await endedAs(false, it);
         return covered.headers(false);
       },
@@ -45,7 +47,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
     await Promise.all([booked, calls.leave(call)]);
   } catch (error) {
     // Until it was passed on; what was charged stays taken.
-    if (!call.isBooked) await Promise.all([covered.giveBack(), named?.abandon()]);
+    if (!call.isBooked) await giveBack();
     throw error;
   }
 }

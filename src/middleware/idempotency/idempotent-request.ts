@@ -11,8 +11,8 @@ export type Known =
 /** A request that has begun. */
 export interface StartedRequest {
   readonly status: 'started';
-  /** What its run had taken whose process died, if anything. */
-  readonly lost?: string;
+  /** What runs of it had noted whose processes died, word by word: the latest first. */
+  readonly lost: readonly string[];
 }
 
 /** A response as it is kept, by the id under which it can be had. */
@@ -30,9 +30,9 @@ export interface IdempotentRequest {
   find(): Promise<Known | { readonly status: 'ended' } | undefined>;
   /**
    * Begins it, unless it is known.
-   * @param takes - names what it has taken, for whoever begins it anew if this process dies. Default: nothing
+   * @param notes - what whoever begins it anew is to know if this process dies, words without spaces. Default: nothing
    */
-  begin(takes?: string): Promise<Known | StartedRequest>;
+  begin(notes?: readonly string[]): Promise<Known | StartedRequest>;
   /** Holds it from now on, though its response may take longer than its lease, until it ends in one of the ways below. */
   hold(): void;
   /** Whether it is still this one's: where a process stood still for too long, the same request may have begun anew elsewhere. */
@@ -74,7 +74,8 @@ export function createIdempotentRequest({
   owner,
 }: IdempotentRequestParts): IdempotentRequest {
   const { id, mark, seal, open } = createSeal(scope, secret);
-  let lease = store.newLease?.() ?? randomUUID();
+  const newLease = () => store.newLease?.() ?? randomUUID();
+  let lease = newLease();
   const run = { id, fingerprint: mark(fingerprint), leaseMs, owner };
   const leases = runLeases(store);
 
@@ -94,12 +95,12 @@ export function createIdempotentRequest({
       const known = await store.find(id, run.fingerprint);
       return known === undefined ? undefined : opened(known);
     },
-    async begin(takes) {
-      if (takes !== undefined) lease = `${lease} ${takes}`;
-      const begun = await store.begin({ ...run, lease });
+    async begin(notes = []) {
+      const asked = [newLease(), ...notes];
+      const begun = await store.begin({ ...run, lease: asked.join(' ') });
       if (begun.status !== 'started') return opened(begun);
-      const [, ...lost] = begun.tookOver?.split(' ') ?? [];
-      return { status: 'started', ...(lost.length > 0 ? { lost: lost.join(' ') } : {}) };
+      lease = begun.lease ?? asked.join(' ');
+      return { status: 'started', lost: lease.split(' ').slice(asked.length) };
     },
     sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
     hold: () => leases?.hold(id, lease, leaseMs),

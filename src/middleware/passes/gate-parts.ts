@@ -6,7 +6,7 @@ import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { PassParts } from './pass-types.js';
 
 /** What a gate says of its own. */
-export type GateAsks = Pick<PassParts, 'charges' | 'refuse'> & Partial<Pick<PassParts, 'keyOwner'>>;
+export type GateAsks = Pick<PassParts, 'charges' | 'refuse'> & Partial<Pick<PassParts, 'keyOwner' | 'namedOf'>>;
 
 /** What the passes of a gate work with, but for their site. */
 type GateParts = Omit<PassParts, 'site'>;
@@ -14,8 +14,8 @@ type GateParts = Omit<PassParts, 'site'>;
 /**
  * What the passes of a gate work with at a site. What signs tokens and finds out who signs in is made when it is asked for first: most gates
  * never give credit.
- * @param asks - whether a response has its price, what has a request asked to pay that was let in, and whose service key it shows; by
- *   default what `serviceKeyAuth` before the gate has found
+ * @param asks - whether a response has its price, what has a request asked to pay that was let in, its name, and whose service key it
+ *   shows; by default what `serviceKeyAuth` before the gate has found
  * @param vary - the headers of a request that decide at the gate, as `Vary` lists them
  */
 export function partsAtSite(

@@ -56,6 +56,24 @@ export type Adjusted = Awaited<ReturnType<Passes['adjust']>>;
 /** Prepares a 402 with the terms of a gate, which the returned function sends. */
 export type Refuse = (req: Request, res: Response, cause: PassRefusal['cause']) => Promise<() => void>;
 
+/** A request whose response can be had again under its name, for those who take from a pass for it. */
+export interface NamedRequest {
+  /**
+   * Begins it, before anything is taken: whoever begins it anew, should this process die, gives that back. Where it is known under its
+   * name nothing may be taken: returns what answers it.
+   * @throws TollhouseError `store_unavailable`; nothing may be taken then
+   */
+  begin(takes?: TakenAs): Promise<((res: Response) => Promise<void>) | undefined>;
+  /** Ends it as if it had not begun: what it has taken is given back before its name is free. Does not reject. */
+  abandon(): Promise<void>;
+}
+
+/** What a request takes of a pass, by the name of that. */
+export interface TakenAs {
+  readonly passId: string;
+  readonly requestId: string;
+}
+
 /** What the passes of a gate work with. */
 export interface PassParts {
   readonly passes: Passes;
@@ -80,6 +98,8 @@ export interface PassParts {
   readonly requestNames: { readonly pass: string | false; readonly payment: string | false };
   /** Whether a response has its price. */
   readonly charges: (res: Response) => boolean;
+  /** A request by its name, undefined where it has none. Default: none has. */
+  readonly namedOf?: (req: Request) => Promise<NamedRequest | undefined>;
   /** How long a handler may take, in milliseconds; for a client that is gone its use stays taken for some times as long. */
   readonly handlerTimeoutMs: number;
 }
@@ -120,6 +140,8 @@ export interface UsedPass {
   readonly by: 'token' | 'wallet' | 'key';
   /** The cookie in which a new token of it is given out; missing where it has none. */
   readonly cookie?: PassCookie;
+  /** Answers the request, which is known under its name: nothing was taken for it. Default: it is to be served. */
+  readonly answer?: (res: Response) => Promise<void>;
 }
 
 /** Why a request is not let in by a pass, for a 402. */

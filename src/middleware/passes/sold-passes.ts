@@ -233,7 +233,10 @@ function admission(parts: PassParts, serve: SoldAt['serve']): AdmitBy {
   if (serve === undefined) {
     return (req, res, used) => ({ admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) });
   }
-  return (req, res, used) => ({ admitted: true, enter: () => serve(coveredRequest(parts, req, res, used)) });
+  return (req, res, used) => ({
+    admitted: true,
+    enter: () => used.answer?.(res) ?? serve(coveredRequest(parts, req, res, used)),
+  });
 }
 
 /** The pass that a purchase would prolong, where that ends later than a time of it from now. */

@@ -7,7 +7,7 @@ import { giveBackToPass } from './give-back.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
 import { costFor, refusal, troubled } from './pass-troubles.js';
-import type { Adjusted, CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
+import type { Adjusted, CreditMeter, NamedRequest, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
@@ -77,7 +77,7 @@ async function takeCredit(
   const before = req.res && meterOn(req.res, by.shown.passId);
   if (before !== undefined) return takeMore(before, req, by, cost);
   const used = await debit(parts, req, by, cost.amount);
-  if (!used.admitted) return used;
+  if (!used.admitted || used.answer !== undefined) return used;
   const { left, taken } = used;
   const requestId = taken?.requestId ?? '';
   const { passId, wallet } = by.shown;
@@ -126,23 +126,55 @@ async function takeMore(
     : troubled(raised.fault, shown.kind);
 }
 
-function debit(
-  { passes }: PassParts,
-  { res }: Request,
-  { shown, by }: ShownPass,
-  amount: bigint,
-): MaybePromise<UsedPass | PassRefusal> {
-  const { passId, kind, serial } = shown;
+function debit(parts: PassParts, req: Request, by: ShownPass, amount: bigint): MaybePromise<UsedPass | PassRefusal> {
+  const { res } = req;
+  const { passId, serial } = by.shown;
   const before = res && coveredBy(res);
-  if (before?.isSpent && before.used.shown.passId === passId) return { ...before.used, shown, by };
+  if (before?.isSpent && before.used.shown.passId === passId) return { ...before.used, ...by };
   const requestId = (before && debitedAs(res)) ?? newRequestId();
-  const debited = passes.debit({ passId, requestId, amount, serial });
-  const told = isPending(debited) ? debited.catch((error) => undone(passes, passId, requestId, error)) : debited;
-  return whenKnown(told, (taken) =>
-    taken.ok
-      ? { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } }
-      : troubled(taken.fault, kind),
+  const asked = { passId, requestId, amount, serial };
+  if (parts.namedOf === undefined) return debitAs(parts, by, asked);
+  return whenKnown(parts.namedOf(req), (named) =>
+    named === undefined ? debitAs(parts, by, asked) : debitNamed(parts, named, by, asked),
   );
+}
+
+type AskedDebit = Parameters<PassParts['passes']['debit']>[0];
+
+/** Once it has begun under its name: a process that dies at any moment leaves word of what it has taken. */
+async function debitNamed(
+  { passes }: PassParts,
+  named: NamedRequest,
+  by: ShownPass,
+  asked: AskedDebit,
+): Promise<UsedPass | PassRefusal> {
+  const answer = await named.begin(asked);
+  if (answer !== undefined) return { admitted: true, ...by, answer };
+  try {
+    const used = usedAs(by, asked, await passes.debit(asked));
+    if (!used.admitted) await named.abandon();
+    return used;
+  } catch (error) {
+    await named.abandon();
+    throw error;
+  }
+}
+
+function debitAs({ passes }: PassParts, by: ShownPass, asked: AskedDebit): MaybePromise<UsedPass | PassRefusal> {
+  const { passId, requestId } = asked;
+  const debited = passes.debit(asked);
+  const told = isPending(debited) ? debited.catch((error) => undone(passes, passId, requestId, error)) : debited;
+  return whenKnown(told, (taken) => usedAs(by, asked, taken));
+}
+
+function usedAs(
+  { shown, by }: ShownPass,
+  { requestId, amount }: AskedDebit,
+  taken: Awaited<ReturnType<PassParts['passes']['debit']>>,
+): UsedPass | PassRefusal {
+  return taken.ok
+    ? { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } }
+    : troubled(taken.fault, shown.kind);
 }
 
 /** What the answer of a store was lost of may have been taken all the same, and nobody is served for it. */

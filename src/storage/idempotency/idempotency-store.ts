@@ -34,8 +34,17 @@ export interface IdempotentRun {
 /** A run has begun. */
 export interface BegunRun {
   readonly status: 'started';
-  /** The lease of the run that it takes over, of the same request: one that crashed or was released. Missing where there is none. */
-  readonly tookOver?: string;
+  /**
+   * Its lease, where it takes over a run of the same request that crashed or was released: the one that it was begun with, and what
+   * the former one says behind its first space. So that is not lost, whoever crashes next.
+   */
+  readonly lease?: string;
+}
+
+/** The lease of a run that takes another one over: what the former lease says behind its first space follows it. */
+export function takenOverLease(lease: string, former: string): string {
+  const [, ...noted] = former.split(' ');
+  return [lease, ...noted].join(' ');
 }
 
 /**
@@ -51,7 +60,7 @@ export interface IdempotencyStore {
   begin(run: IdempotentRun): Promise<KnownResponse | BegunRun>;
   /**
    * A new lease, without spaces. One that tells which process takes it lets the same request begin anew as soon as that process is gone;
-   * what follows it behind a space is the caller's own. Default: any random text is a lease.
+   * what follows it behind a space is the caller's own, and is handed on to whoever takes the run over. Default: any random text is a lease.
    */
   newLease?(): string;
   /**

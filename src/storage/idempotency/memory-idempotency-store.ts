@@ -1,4 +1,3 @@
-import { defined } from '../../lib/defined.js';
 import {
   ANYBODY,
   type BegunRun,
@@ -10,6 +9,7 @@ import {
   type KnownResponse,
   NO_RUN,
   RESPONSE_RETENTION_MS,
+  takenOverLease,
 } from './idempotency-store.js';
 import { createSharedRoom } from './shared-room.js';
 
@@ -49,9 +49,10 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   function begin({ id, fingerprint, lease, leaseMs, owner = ANYBODY }: IdempotentRun): KnownResponse | BegunRun {
     const known = find(id, fingerprint);
     if (known !== undefined && known.status !== 'ended') return known;
-    const before = room.get(id);
-    keep(id, { owner, fingerprint, lease, leaseEnds: now() + leaseMs });
-    return { status: 'started', ...defined({ tookOver: before?.lease }) };
+    const former = room.get(id);
+    const held = former === undefined ? lease : takenOverLease(lease, former.lease);
+    keep(id, { owner, fingerprint, lease: held, leaseEnds: now() + leaseMs });
+    return { status: 'started', ...(former === undefined ? {} : { lease: held }) };
   }
 
   /** The run under an id, while it is held by this lease. */

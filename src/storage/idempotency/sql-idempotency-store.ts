@@ -14,6 +14,7 @@ import {
   type KnownResponse,
   NO_RUN,
   RESPONSE_RETENTION_MS,
+  takenOverLease,
 } from './idempotency-store.js';
 
 /** Answers that can be forgotten. */
@@ -182,10 +183,10 @@ function createRuns(
   }
 
   async function begin(run: IdempotentRun): Promise<KnownResponse | BegunRun> {
-    const { id, fingerprint, lease, leaseMs, owner = ANYBODY } = run;
+    const { id, fingerprint, leaseMs, owner = ANYBODY } = run;
     const time = now();
     const [ends, expires] = [time + leaseMs, time + retentionMs];
-    const values = [id, fingerprint, lease, ends, expires, ENTRY_BYTES, time, owner];
+    const values = [id, fingerprint, run.lease, ends, expires, ENTRY_BYTES, time, owner];
     const [started] = await database.query(ANSWERS.begin, ...values);
     if (started !== undefined) return { status: 'started' };
     const [row] = await database.query(ANSWERS.find, id, time);
@@ -193,9 +194,10 @@ function createRuns(
     if (row === undefined) return begin(run);
     const known = knownOf(row, fingerprint);
     if (known.status !== 'running' || !(await isOver(row, leaseMs))) return known;
-    const before = String(row.lease);
-    const [taken] = await database.query(ANSWERS.takeOver, id, before, lease, ends, expires, owner);
-    return taken === undefined ? begin(run) : { status: 'started', tookOver: before };
+    const former = String(row.lease);
+    const lease = takenOverLease(run.lease, former);
+    const [taken] = await database.query(ANSWERS.takeOver, id, former, lease, ends, expires, owner);
+    return taken === undefined ? begin(run) : { status: 'started', lease };
   }
 
   return { find, begin };

@@ -5,6 +5,8 @@ import { runFile } from './run-file.js';
 /** A gateway's process, which can be killed. */
 export interface MoneyProcess {
   readonly port: number;
+  /** Resolves when it stands still, where `MONEY_STANDS` has it do so. */
+  stands(): Promise<void>;
   /** Ends it with SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export async function startMoneyProcess(env: Readonly<Record<string, string>>): 
   if (over) throw new Error(`the server did not start:\n${told.join('\n')}`);
   return {
     port: Number(port()),
+    stands: () => until(() => told.includes('stands still')),
     async kill() {
       // The runner and what it runs are one group: both end at once.
       process.kill(-(child.pid ?? 0), 'SIGKILL');

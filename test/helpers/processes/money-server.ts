@@ -6,13 +6,25 @@ import express from 'express';
 import { createFacilitator, createGateway, createIdentity, createRouter, openStorage } from '../../../src/index.js';
 
 const { MONEY_DATABASE = '', MONEY_RPC = '', MONEY_KEYPAIR = '', MONEY_SPLIT = '', MONEY_PORT = '0' } = process.env;
+/** Where whoever takes from a pass, or gives back to one, stands still for ever. Default: nowhere. */
+const { MONEY_STANDS } = process.env;
 const RECOVER_EVERY_MS = 500;
 const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
 
 const tell = (line: string): void => void writeSync(1, `${line}\n`);
 
-const storage = await openStorage(MONEY_DATABASE);
-const { counters } = storage;
+const opened = await openStorage(MONEY_DATABASE);
+const { counters, passes } = opened;
+const standing = (): Promise<never> => {
+  tell('stands still');
+  return new Promise(() => {});
+};
+const STANDING: Readonly<Record<string, Partial<typeof passes>>> = {
+  'before debit': { debit: standing },
+  'after debit': { debit: async (debit) => (await passes.debit(debit)) && standing() },
+  'before giving back': { giveBack: standing },
+};
+const storage = { ...opened, passes: { ...passes, ...STANDING[MONEY_STANDS ?? ''] } };
 const facilitator = createFacilitator({
   network: 'solana-devnet',
   rpcUrl: MONEY_RPC,
