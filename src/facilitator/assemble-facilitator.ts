@@ -70,10 +70,15 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     supported: () => backend.supported(),
   };
   const closing = new AbortController();
+  const unfinished = new Set<Promise<void>>();
   const stopTelling = tellPassEnds(parts, storage !== undefined);
   const stopFreeing = storage && startFreeing(parts, parts.onFault);
   return Object.freeze({
     closing: closing.signal,
+    awaitAtClose(work: Promise<void>) {
+      unfinished.add(work);
+      void work.then(() => unfinished.delete(work));
+    },
     x402Client: x402Client(core, network),
     ...core,
     ...holdings,
@@ -97,6 +102,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     on: events.on,
     async close() {
       closing.abort();
+      await Promise.all(unfinished);
       setup.close();
       release();
       await Promise.all([stopTelling(), stopFreeing?.()]);

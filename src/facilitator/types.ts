@@ -265,6 +265,8 @@ export interface Facilitator extends HoldingsReader {
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Ends with it: for what works with it in the background. Missing where nobody says. */
   readonly closing?: AbortSignal;
+  /** Has {@link close} wait for work that ends by itself soon after {@link closing}, and does not reject. Missing where nothing can. */
+  awaitAtClose?(work: Promise<void>): void;
   /** Lets go of sockets, timers and the ledger. */
   close(): Promise<void>;
 }

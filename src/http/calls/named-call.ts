@@ -64,7 +64,7 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
   const { secret } = callRetry(call, req);
-  const { idempotency: store, passes } = gate.options.facilitator;
+  const { idempotency: store } = gate.options.facilitator;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
@@ -79,7 +79,7 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
-  const { begin, abandon } = takingRun(run, passes);
+  const { begin, abandon } = takingRun(run, gate.options.facilitator);
   return {
     ...{ store, finish: run.finish, sealed: run.sealed, ended: run.ended },
     letGo: async () => (await run.abandon()) || run.isHeld(),
@@ -101,15 +101,15 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
 }
 
 /** A run for which something is taken of a pass: that is given back with it, and what was lost with runs before it as it begins. */
-function takingRun(run: IdempotentRequest, passes: PaymentGate['options']['facilitator']['passes']) {
-  const giveBack = ({ passId, requestId }: TakenAs) => passes.giveBack(passId, requestId);
+function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['facilitator']) {
+  const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId);
   let taken: TakenAs | undefined;
   let ending: Promise<void> | undefined;
 
   async function undo(): Promise<void> {
     const takes = taken;
     if (takes === undefined) return void (await run.abandon());
-    await giveBackToPass(`the pass ${takes.passId}`, async () => {
+    await giveBackToPass(facilitator, `the pass ${takes.passId}`, async () => {
       await giveBack(takes);
       await run.abandon();
     });

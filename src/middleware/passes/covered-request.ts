@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import { defined } from '../../lib/defined.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
-import { giveBackToPass } from './give-back.js';
 import { remainingHeaders, unchargedHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
@@ -22,7 +21,7 @@ export interface CoveredRequest extends Pick<UsedPass, 'shown'> {
 
 /** Makes one of a request that has been debited. */
 export function coveredRequest(parts: PassParts, req: Request, res: Response, used: UsedPass): CoveredRequest {
-  const { passes, tokens, symbols } = parts;
+  const { passes, giveBack, tokens, symbols } = parts;
   const { shown, taken, left } = used;
   return {
     ...{ req, res, shown },
@@ -35,7 +34,7 @@ export function coveredRequest(parts: PassParts, req: Request, res: Response, us
     },
     async giveBack() {
       if (taken === undefined) return;
-      await giveBackToPass(`the pass ${shown.passId}`, () => passes.giveBack(shown.passId, taken.requestId));
+      await giveBack(`the pass ${shown.passId}`, () => passes.giveBack(shown.passId, taken.requestId));
     },
   };
 }

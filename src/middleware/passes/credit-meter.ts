@@ -2,8 +2,7 @@ import { badOption } from '../../errors/errors.js';
 import { type PriceInput, readCost } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import { amountText, type CreditCost } from '../terms/credit-costs.js';
-import { giveBackToPass } from './give-back.js';
-import type { Adjusted, CreditMeter, PassTrouble } from './pass-types.js';
+import type { Adjusted, CreditMeter, PassParts, PassTrouble } from './pass-types.js';
 
 /** What a meter works with. */
 export interface MeterParts {
@@ -11,6 +10,7 @@ export interface MeterParts {
   readonly whose: string;
   readonly cost: CreditCost;
   readonly tokens: readonly Token[];
+  readonly giveBack: PassParts['giveBack'];
   /** What is left where `cost` was taken; missing where that is not known. */
   readonly left?: bigint | undefined;
   /** Whether an earlier run of the same request may have ended with another amount than `cost`. Default: no. */
@@ -146,7 +146,7 @@ class MeterOfRequest implements CreditMeter {
   async #settle(amount: bigint): Promise<void> {
     const isKnown = !this.#isTakenBefore || this.#charged === undefined;
     if (amount === this.#taken && isKnown && !this.#isUncertain) return;
-    await giveBackToPass(this.#parts.whose, () => this.#take(amount));
+    await this.#parts.giveBack(this.#parts.whose, () => this.#take(amount));
   }
 
   async #take(amount: bigint): Promise<Adjusted> {

@@ -11,7 +11,6 @@ import { holdBack } from '../response/hold-back.js';
 import { closed, comesToEnd, watchBreak } from '../response/response-end.js';
 import { noteOutcome } from '../tracing/gate-request.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
-import { giveBackToPass } from './give-back.js';
 import { giveCookie } from './pass-cookie.js';
 import { type PassEnd, remainingHeaders, unchargedHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
@@ -110,8 +109,9 @@ function giveAllBack(response: CoveredResponse): Promise<void> {
   return response.givenBack;
 }
 
-function giveBack({ passes }: PassParts, passId: string, requestId: string): Promise<void> {
-  return giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
+function giveBack(parts: PassParts, passId: string, requestId: string): Promise<void> {
+  const { passes } = parts;
+  return parts.giveBack(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
 }
 
 const completeHeads = headHook((res) => {

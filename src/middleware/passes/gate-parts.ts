@@ -3,6 +3,7 @@ import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
 import { serviceKeyOf } from '../gate/request-properties.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import { giveBackToPass } from './give-back.js';
 import type { PassParts } from './pass-types.js';
 
 /** What a gate says of its own. */
@@ -39,8 +40,9 @@ function partsOf(
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
   const landed: PassParts['landed'] = (paymentId) => facilitator.landed(paymentId);
+  const giveBack: PassParts['giveBack'] = (...asked) => giveBackToPass(facilitator, ...asked);
   const place = { identity, suspensions: storage?.gateway.suspensions, baseUrl, vary, symbols };
-  return { passes, isBuying, landed, tokens, ...place, keyOwner, ...asks, requestNames, handlerTimeoutMs };
+  return { passes, giveBack, isBuying, landed, tokens, ...place, keyOwner, ...asks, requestNames, handlerTimeoutMs };
 }
 
 /** A key that does not call spends nothing; `serviceKeyAuth` has let in none that is for another project. */

@@ -7,14 +7,14 @@ import type { CreditMeter, PassParts } from './pass-types.js';
 
 /** A meter for a request, which ends its response when the credit is out. */
 export function meterFor(
-  { symbols, refuse }: Pick<PassParts, 'symbols' | 'refuse'>,
+  { symbols, giveBack, refuse }: Pick<PassParts, 'symbols' | 'giveBack' | 'refuse'>,
   req: Request,
   taken: Pick<MeterParts, 'whose' | 'cost' | 'left' | 'isTakenBefore'>,
   adjust: MeterParts['adjust'],
 ): CreditMeter {
   const { res } = req;
   return createCreditMeter({
-    ...{ ...taken, tokens: symbols, adjust },
+    ...{ ...taken, tokens: symbols, giveBack, adjust },
     isGone: () => res === undefined || res.writableEnded || isClientGone(res),
     endGone() {
       if (res?.writableEnded === false) res.end();

@@ -77,6 +77,8 @@ export interface TakenAs {
 /** What the passes of a gate work with. */
 export interface PassParts {
   readonly passes: Passes;
+  /** As `giveBackToPass` has it, for the facilitator of the gate. */
+  readonly giveBack: (whose: string, giveBack: () => Promise<unknown>) => Promise<void>;
   readonly isBuying: Facilitator['isBuying'];
   readonly landed: Facilitator['landed'];
   readonly tokens: PassTokens;

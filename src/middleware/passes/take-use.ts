@@ -3,7 +3,6 @@ import { randomHex } from '../../lib/ids.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { coveredBy, debitedAs, meterOn } from './covered-response.js';
-import { giveBackToPass } from './give-back.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
 import { costFor, refusal, troubled } from './pass-troubles.js';
@@ -160,10 +159,9 @@ async function debitNamed(
   }
 }
 
-function debitAs({ passes }: PassParts, by: ShownPass, asked: AskedDebit): MaybePromise<UsedPass | PassRefusal> {
-  const { passId, requestId } = asked;
-  const debited = passes.debit(asked);
-  const told = isPending(debited) ? debited.catch((error) => undone(passes, passId, requestId, error)) : debited;
+function debitAs(parts: PassParts, by: ShownPass, asked: AskedDebit): MaybePromise<UsedPass | PassRefusal> {
+  const debited = parts.passes.debit(asked);
+  const told = isPending(debited) ? debited.catch((error) => undone(parts, asked, error)) : debited;
   return whenKnown(told, (taken) => usedAs(by, asked, taken));
 }
 
@@ -178,8 +176,8 @@ function usedAs(
 }
 
 /** What the answer of a store was lost of may have been taken all the same, and nobody is served for it. */
-function undone(passes: PassParts['passes'], passId: string, requestId: string, error: unknown): never {
-  void giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
+function undone({ passes, giveBack }: PassParts, { passId, requestId }: AskedDebit, error: unknown): never {
+  void giveBack(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
   throw error;
 }
 
