@@ -109,6 +109,8 @@ function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['
   async function undo(): Promise<void> {
     const takes = taken;
     if (takes === undefined) return void (await run.abandon());
+    // Should it never be given back from here, whoever begins the call anew does that once its lease is over.
+    run.ended();
     await giveBackToPass(facilitator, `the pass ${takes.passId}`, async () => {
       await giveBack(takes);
       await run.abandon();
