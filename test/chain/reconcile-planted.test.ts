@@ -27,7 +27,7 @@ beforeAll(async () => {
   const source = await openSqliteFile(`sqlite:${live}`);
   source.exec(`vacuum into '${honest}'`);
   source.close();
-}, 120_000);
+});
 afterAll(() => fixture?.close());
 
 /** Opens a copy of the honest books for something. */

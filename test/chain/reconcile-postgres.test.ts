@@ -16,7 +16,7 @@ beforeAll(async () => {
     string,
   ];
   compared = { sandbox: fixture.sandbox, feePayers: [feePayer], splitWallets: [split] };
-}, 120_000);
+});
 afterAll(async () => {
   await fixture?.close();
   await server?.stop();
@@ -119,4 +119,4 @@ test('on Postgres honest books differ in nothing as well, and what is wrong is f
     const told = found.filter((it) => it.kind === kind).map((it) => it.detail);
     expect([what, told]).toEqual([what, expect.arrayContaining([expect.stringMatching(detail)])]);
   }
-}, 120_000);
+});

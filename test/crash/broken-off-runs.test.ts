@@ -8,7 +8,6 @@ import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.
 import { until } from '../helpers/until.js';
 
 const LEASE_MS = 3_000;
-const PATIENCE_MS = 300_000;
 
 /** A payment whose request has failed, and was killed when the payment came again. */
 interface BrokenOff {
@@ -34,7 +33,7 @@ describe.each(['SQLite', 'Postgres'])('a payment that came again and whose run w
     storage = await openStorage(url);
     wallet = await fixture.sandbox.createWallet({ usdc: '100' });
     seller = await start();
-  }, PATIENCE_MS);
+  });
   afterAll(async () => {
     await fixture.close();
     await storage.close();
@@ -69,42 +68,30 @@ describe.each(['SQLite', 'Postgres'])('a payment that came again and whose run w
     return replies.filter(({ served, replayed }) => served && !replayed).length;
   }
 
-  test(
-    'is served by its token alone, once, and not for the payment any more',
-    async () => {
-      const { order, byToken } = await brokenOff('token');
-      await until(async () => (await servedAnew(byToken)) === 1);
-      expect([await servedAnew(byToken), await servedAnew(order)]).toEqual([0, 0]);
-      expect([runsOf(order), spent(order)]).toEqual([3, PRICE]);
-    },
-    PATIENCE_MS,
-  );
+  test('is served by its token alone, once, and not for the payment any more', async () => {
+    const { order, byToken } = await brokenOff('token');
+    await until(async () => (await servedAnew(byToken)) === 1);
+    expect([await servedAnew(byToken), await servedAnew(order)]).toEqual([0, 0]);
+    expect([runsOf(order), spent(order)]).toEqual([3, PRICE]);
+  });
 
-  test(
-    'is paid back, once, and serves nothing any more',
-    async () => {
-      const { order, byToken, paymentId } = await brokenOff('refund');
-      const refund = () => fetch(`${seller.url}/refund/${paymentId}`, { method: 'POST' });
-      await until(async () => (await refund()).ok);
-      expect(await storage.refunds.ofPayment(paymentId)).toMatchObject([{ state: 'paid' }]);
-      expect([(await refund()).ok, await servedAnew(byToken), await servedAnew(order)]).toEqual([false, 0, 0]);
-      expect([runsOf(order), spent(order)]).toEqual([2, 0n]);
-    },
-    PATIENCE_MS,
-  );
+  test('is paid back, once, and serves nothing any more', async () => {
+    const { order, byToken, paymentId } = await brokenOff('refund');
+    const refund = () => fetch(`${seller.url}/refund/${paymentId}`, { method: 'POST' });
+    await until(async () => (await refund()).ok);
+    expect(await storage.refunds.ofPayment(paymentId)).toMatchObject([{ state: 'paid' }]);
+    expect([(await refund()).ok, await servedAnew(byToken), await servedAnew(order)]).toEqual([false, 0, 0]);
+    expect([runsOf(order), spent(order)]).toEqual([2, 0n]);
+  });
 
-  test(
-    'is served once in all where its token and the payment itself come at the same time',
-    async () => {
-      const { order, byToken } = await brokenOff('both');
-      let served = 0;
-      await until(async () => {
-        served += await servedAnew(byToken, order, byToken, order);
-        return served > 0;
-      });
-      served += await servedAnew(byToken, order);
-      expect([served, runsOf(order), spent(order)]).toEqual([1, 3, PRICE]);
-    },
-    PATIENCE_MS,
-  );
+  test('is served once in all where its token and the payment itself come at the same time', async () => {
+    const { order, byToken } = await brokenOff('both');
+    let served = 0;
+    await until(async () => {
+      served += await servedAnew(byToken, order, byToken, order);
+      return served > 0;
+    });
+    served += await servedAnew(byToken, order);
+    expect([served, runsOf(order), spent(order)]).toEqual([1, 3, PRICE]);
+  });
 });

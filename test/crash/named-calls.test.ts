@@ -17,7 +17,6 @@ import { stopFiles } from '../helpers/processes/run-file.js';
 import { emptyDatabases } from '../helpers/storage/empty-databases.js';
 import { until } from '../helpers/until.js';
 
-const PATIENCE_MS = 180_000;
 /** One for each test, and that of the purchase. */
 const USES = 5;
 
@@ -61,7 +60,7 @@ describe.each(emptyDatabases())(
       const storage = await openStorage(env['MONEY_DATABASE'] ?? '');
       await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
       await storage.close();
-    }, PATIENCE_MS);
+    });
     afterAll(async () => {
       stopFiles();
       await upstream?.close();
@@ -117,35 +116,26 @@ describe.each(emptyDatabases())(
         expect(await callAgain(name)).toEqual([200, 'done', String(USES - used)]);
         expect(await replayOf(name)).toEqual(['done', 'true']);
       },
-      PATIENCE_MS,
     );
 
-    test(
-      'takes one use where who took it over was killed as well, before it had given back what the first had taken',
-      async () => {
-        const name = newName();
-        await killUnderWay(name);
-        await startStanding('before giving back');
-        await killedDuring(name, async () => {
-          // It may be held back until the first process is known to be gone.
-          await Promise.race([server.stands(), until(async () => (await call(name)).status !== 409)]);
-        });
-        used += 1;
-        expect(await callAgain(name)).toEqual([200, 'done', String(USES - used)]);
-      },
-      PATIENCE_MS,
-    );
+    test('takes one use where who took it over was killed as well, before it had given back what the first had taken', async () => {
+      const name = newName();
+      await killUnderWay(name);
+      await startStanding('before giving back');
+      await killedDuring(name, async () => {
+        // It may be held back until the first process is known to be gone.
+        await Promise.race([server.stands(), until(async () => (await call(name)).status !== 409)]);
+      });
+      used += 1;
+      expect(await callAgain(name)).toEqual([200, 'done', String(USES - used)]);
+    });
 
-    test(
-      'is made again under its name as soon as the process is gone, for the one use that it takes, which may be the last',
-      async () => {
-        const name = newName();
-        await killUnderWay(name);
-        expect(await callAgain(name)).toEqual([200, 'done', '0']);
-        expect(await replayOf(name)).toEqual(['done', 'true']);
-        expect((await call(newName())).status).toBe(402);
-      },
-      PATIENCE_MS,
-    );
+    test('is made again under its name as soon as the process is gone, for the one use that it takes, which may be the last', async () => {
+      const name = newName();
+      await killUnderWay(name);
+      expect(await callAgain(name)).toEqual([200, 'done', '0']);
+      expect(await replayOf(name)).toEqual(['done', 'true']);
+      expect((await call(newName())).status).toBe(402);
+    });
   },
 );

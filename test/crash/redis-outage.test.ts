@@ -92,5 +92,5 @@ const alice = walletKey('alice');
 
     redis = await startRedis(Number(new URL(redis.url).port));
     await until(async () => (await statusOf('/nowhere')) === 429);
-  }, 120_000);
+  });
 });

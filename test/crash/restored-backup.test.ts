@@ -11,7 +11,6 @@ import { testFolder } from '../helpers/processes/test-folder.js';
 import { type InstalledPostgres, startInstalledPostgres } from '../helpers/storage/installed-postgres.js';
 import { until } from '../helpers/until.js';
 
-const PATIENCE_MS = 300_000;
 const FUNDS = 1_000_000n;
 const LEASE_MS = 3_000;
 const DOORS: readonly OrderDoor[] = ['after', 'before', 'x402', 'native'];
@@ -41,7 +40,7 @@ describe.each(['SQLite', 'Postgres'])('a backup of %s that is restored after a k
     refundWallet = await fixture.sandbox.createWallet({ usdc: '100' });
     seller = await start(lost);
     await tradeAndDie();
-  }, PATIENCE_MS);
+  });
   afterAll(async () => {
     await fixture.close();
     await server?.stop();
@@ -113,14 +112,10 @@ describe.each(['SQLite', 'Postgres'])('a backup of %s that is restored after a k
   }
 
   const testHere = (name: string, run: () => Promise<void>) =>
-    test(
-      name,
-      async () => {
-        if (isMissing) console.warn('SKIPPED, no PostgreSQL server is installed beside pg_dump');
-        else await run();
-      },
-      PATIENCE_MS,
-    );
+    test(name, async () => {
+      if (isMissing) console.warn('SKIPPED, no PostgreSQL server is installed beside pg_dump');
+      else await run();
+    });
 
   testHere('serves nobody a second time for what was paid before, while and after it was made', async () => {
     const all = [...orders.before, ...orders.during, ...orders.since];

@@ -11,7 +11,6 @@ import { until } from '../helpers/until.js';
 
 const PAYERS = 8;
 const LEASE_MS = 3_000;
-const PATIENCE_MS = 300_000;
 
 interface Row {
   readonly when: string;
@@ -48,41 +47,37 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
     fixture = await openCrashFixture();
     seller = await fixture.startSeller(url, LEASE_MS);
     storage = await openStorage(url);
-  }, PATIENCE_MS);
+  });
   afterAll(async () => {
     await fixture.close();
     await storage.close();
   });
 
-  test.each(ROWS)(
-    '$when',
-    async ({ door, step, sees, paid }) => {
-      const orders = await Promise.all(
-        Array.from({ length: PAYERS }, (_, at) => newOrder(fixture, seller, door, `${step}-${at}`)),
-      );
-      all.push(...orders);
-      const replies = await sendUntil(orders, step);
-      expect(replies.map(({ status, code }) => [status, code].filter((it) => it).join(' '))).toEqual(
-        orders.map(() => sees),
-      );
-      for (const { status, retryAfter = 0 } of replies) expect(retryAfter > 0).toBe(status === 503);
-      await until(() => fixture.held(fixture.payTo) === PRICE * BigInt(paid ? all.length : all.length - PAYERS));
+  test.each(ROWS)('$when', async ({ door, step, sees, paid }) => {
+    const orders = await Promise.all(
+      Array.from({ length: PAYERS }, (_, at) => newOrder(fixture, seller, door, `${step}-${at}`)),
+    );
+    all.push(...orders);
+    const replies = await sendUntil(orders, step);
+    expect(replies.map(({ status, code }) => [status, code].filter((it) => it).join(' '))).toEqual(
+      orders.map(() => sees),
+    );
+    for (const { status, retryAfter = 0 } of replies) expect(retryAfter > 0).toBe(status === 503);
+    await until(() => fixture.held(fixture.payTo) === PRICE * BigInt(paid ? all.length : all.length - PAYERS));
 
-      makeRoom(seller.pid);
-      const last = (await Promise.all(orders.map((order) => insist(() => seller.url, order)))).map((it) => it.at(-1));
-      // What was given while nothing could be written was not kept either.
-      expect(last.map((it) => (it?.served ? 'served' : it?.code))).toEqual(
-        replies.map(({ served }) => (served ? 'payment_already_used' : 'served')),
-      );
-      expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(all.length));
-      // That a response has left is written down after it.
-      await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
-      const entries = await readBooks(storage.database);
-      expect(entries).toHaveLength(all.length);
-      expect(mistold(entries)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+    makeRoom(seller.pid);
+    const last = (await Promise.all(orders.map((order) => insist(() => seller.url, order)))).map((it) => it.at(-1));
+    // What was given while nothing could be written was not kept either.
+    expect(last.map((it) => (it?.served ? 'served' : it?.code))).toEqual(
+      replies.map(({ served }) => (served ? 'payment_already_used' : 'served')),
+    );
+    expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(all.length));
+    // That a response has left is written down after it.
+    await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
+    const entries = await readBooks(storage.database);
+    expect(entries).toHaveLength(all.length);
+    expect(mistold(entries)).toEqual([]);
+  });
 
   /** Sends all orders and lets the disk become full when each of them has come to a step. */
   async function sendUntil(orders: readonly Order[], step: Row['step']): Promise<readonly Reply[]> {

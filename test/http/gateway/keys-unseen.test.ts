@@ -205,5 +205,5 @@ describe('the process of a server that was started by the environment', () => {
     expect(seenIn(output)).toEqual([]);
     const known = fixture.feePayer.publicKey.toBase58();
     expect(await foundIn(path, [known, ...secrets])).toEqual([known]);
-  }, 240_000);
+  });
 });
