@@ -163,11 +163,11 @@ async function decideProof(
   { req, res, call, proof }: ProofAttempt,
 ): Promise<Decision> {
   const signature = readServicePayment(proof);
-  if (!signature.ok) return refused(true, () => sendProblem(res, 'invalid_payment_header', signature.detail));
+  if (!signature.ok) return refused(() => sendProblem(res, 'invalid_payment_header', signature.detail));
   const offered = await offeredTerms(gate, req);
   const challenge = (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
   const fingerprint = await paymentFingerprint(req);
-  if (fingerprint === undefined) return refused(true, () => undefined);
+  if (fingerprint === undefined) return refused(() => undefined);
   const retry = callRetry(call, req);
   const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash, ...clientAddress(req) };
   const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
@@ -175,7 +175,7 @@ async function decideProof(
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
     return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
   }
-  return refused(true, () => {
+  return refused(() => {
     res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));
     return challenge(NOT_CONFIRMED);
   });

@@ -10,10 +10,12 @@ const WHERE = 'anyOf';
  * Express middleware that lets in whom one of several gates lets in: `anyOf(requireTier({ … }), requirePayment({ … }))`
  * opens to holders and asks the rest to pay. The gates are asked in their order and the first that admits serves, so a
  * payment is not taken from a holder when the payment gate comes last. Refusals become one response: the 402 where a payment
- * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Who shows a service key
- * that is refused, or an access token or a sign-in that is no good, is told so with 401 and not asked to pay instead, since many
- * clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the response is 503, so that
- * nobody is asked to pay for what a holder has.
+ * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Of several payment gates the
+ * last asks for a payment; what is wrong with one, or with a pass, is told by the gate that it was meant for. Who shows a
+ * service key that is refused, or an access token or a sign-in that is no good, is told so with 401 and not asked to pay
+ * instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the
+ * others still may; if none admits, the response is 503, so that nobody is asked to pay for what a holder has, or again for
+ * what he has paid there.
  * @param gates - made by `requireTier`, `requireTokenBalance`, `serviceKeyAuth`, `requirePayment` or `anyOf`
  * @throws TollhouseError `bad_option` when something else is given
  */
@@ -39,12 +41,16 @@ export function anyOf(...gates: readonly Gate[]): Gate {
   return withSignIns(createGate(WHERE, admit, askFirst), gates.flatMap(signInsOf));
 }
 
-/** What is answered: first of all to somebody who has tried to pay. */
+/** What is answered: first of all to somebody who has tried to pay, by the gate that he has tried to pay at. */
 function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefined): Refused {
   const byPayment = refusals.filter(({ wants }) => wants === 'payment');
-  const tried = byPayment.findLast(({ presented }) => presented);
-  if (tried !== undefined) return tried;
+  const tried = byPayment.filter(({ presented }) => presented);
+  const meant = tried.findLast(({ isForOther }) => !isForOther);
+  if (meant !== undefined) return meant;
+  // What was brought may be for the gate that is out of reach.
   if (outage !== undefined) throw outage;
+  const meantForNone = tried.at(-1);
+  if (meantForNone !== undefined) return meantForNone;
   const wrongKey = refusals.find(({ wants, presented }) => wants === 'key' && presented);
   if (wrongKey !== undefined) return wrongKey;
   const noProof = faultyProof(refusals);

@@ -24,6 +24,8 @@ export interface Refused {
   readonly wants: 'wallet' | 'payment' | 'key';
   /** Whether the request brought any of that, good or not. */
   readonly presented: boolean;
+  /** Whether the payment or the pass that it brought is for another gate, as far as this one can tell. Default: no. */
+  readonly isForOther?: boolean;
   /** Whether what it brought is no proof, as an old token: its sender is told so, and not asked to pay instead. Default: no. */
   readonly isFaulty?: boolean;
   /** Tells the client what is wrong or missing. */

@@ -34,6 +34,14 @@ export function troubled(trouble: PassTrouble, kind: KeptPass['kind']): PassRefu
   return refusal(code, kind === 'credit' && trouble === 'used_up' ? CREDIT_USED_UP : detail);
 }
 
+/** What is said of passes that another gate may have sold. */
+const OF_OTHERS: ReadonlySet<ErrorCode> = new Set(['invalid_pass', 'pass_of_another_site', 'pass_of_another_route']);
+
+/** Whether a pass covers nothing at a gate because it may be for another one. */
+export function isPassForOther({ cause }: PassRefusal): boolean {
+  return OF_OTHERS.has(cause.code);
+}
+
 /** What a request takes of credit; undefined where nothing is sold for it. */
 export function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[]): CreditCost | undefined {
   return places.find((it) => it.scope === scope && it.costs?.has(mint))?.costs?.get(mint);

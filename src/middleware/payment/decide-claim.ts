@@ -1,9 +1,27 @@
+import type { Response } from 'express';
 import type { Claim } from '../../facilitator/types.js';
+import type { Payment } from '../../protocol/types.js';
 import { clientAddress } from '../gate/client-address.js';
-import type { Decision } from '../gate/gate.js';
+import type { Decision, Refused } from '../gate/gate.js';
+import { sendProblem } from '../gate/respond.js';
+import { identifierFault } from './identified-payment.js';
+import { isNamed } from './offered-terms.js';
 import type { PaymentAttempt } from './payment-gate.js';
-import { NO_MATCH } from './payment-required.js';
+import { NO_MATCH, type OfferedTerms } from './payment-required.js';
 import { refused } from './payment-responses.js';
+
+/** Refuses a payment for what is wrong with its identifier; undefined where nothing is. */
+export function refuseMisnamed(
+  { options }: PaymentAttempt['gate'],
+  res: Response,
+  payment: Payment,
+  { terms }: OfferedTerms,
+): Refused | undefined {
+  const fault = identifierFault(options, payment);
+  if (fault === undefined) return undefined;
+  const isForOther = !isNamed(payment, terms);
+  return refused(() => sendProblem(res, 'invalid_payment_identifier', fault), { isForOther });
+}
 
 /**
  * What is decided about a payment that is held before any money is taken: whether its gate accepts it, and whether its payer is
@@ -37,5 +55,5 @@ function refuseOtherPayer({ req, gate, challenge }: PaymentAttempt, { payer }: C
   const wallet = gate.payerOf?.(req);
   if (wallet === undefined || wallet === payer) return undefined;
   const detail = `What holders pay is taken from the wallet alone that has signed in, ${wallet}, and the payment is of ${payer}. Nothing was charged: pay with that wallet, or what everybody pays, without a sign-in.`;
-  return refused(true, () => challenge({ ...NO_MATCH, detail }));
+  return refused(() => challenge({ ...NO_MATCH, detail }));
 }

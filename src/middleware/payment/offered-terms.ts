@@ -12,7 +12,7 @@ import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
 import { clientAddress } from '../gate/client-address.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
-import type { PaymentGate } from './payment-gate.js';
+import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
 
 /** How old the facilitator's view of its own health is at most. */
@@ -85,11 +85,21 @@ const FOR_OTHER_TERMS: readonly Reason[] = [
   'invalid_exact_svm_payload_mint_mismatch',
   'invalid_exact_svm_payload_recipient_mismatch',
   'invalid_exact_svm_payload_amount_mismatch',
+  'invalid_exact_svm_payload_memo_count',
+  'invalid_exact_svm_payload_memo_mismatch',
 ];
+
+/** What came of claiming a payment. */
+export type BroughtPayment = Required<Pick<PaymentAttempt, 'isForOther'>> & Pick<PaymentAttempt, 'opened'>;
+
+/** Whether a payment says that it is for one of some terms; one of version 1 never does. */
+export function isNamed(payment: Payment, terms: readonly Terms[]): boolean {
+  return payment.accepted !== undefined && findTerms(payment, terms).length > 0;
+}
 
 /**
  * Claims a payment for the first of the offered terms that it is good for, or for those that it was brought for before;
- * undefined where it can be for none of them.
+ * nothing is opened where it can be for none of them.
  * Protocol versions that name theirs have one candidate; a payment of another version is refused for what is wrong with it
  * under the terms that it comes nearest to.
  */
@@ -99,7 +109,7 @@ export async function claimFor(
   payment: Payment,
   offered: OfferedTerms,
   given: PaymentUse,
-): Promise<OpenedPayment | undefined> {
+): Promise<BroughtPayment> {
   const use = { ...given, ...clientAddress(req), ...defined({ admitted: admittedNoted(req) }) };
   const useFor = (terms: Terms) => ({
     ...use,
@@ -109,10 +119,11 @@ export async function claimFor(
   for (const terms of await candidatesFor(gate, req, payment, offered)) {
     const opened = await gate.options.facilitator.openPayment(payment, terms, useFor(terms));
     const nearness = nearnessOf(opened);
-    if (nearness === FOR_OTHER_TERMS.length) return opened;
+    if (nearness === FOR_OTHER_TERMS.length) return { opened, isForOther: false };
     if (nearest === undefined || nearness > nearnessOf(nearest)) nearest = opened;
   }
-  return (await openKnown(gate, payment, useFor)) ?? nearest;
+  const opened = (await openKnown(gate, payment, useFor)) ?? nearest;
+  return { opened, isForOther: !isNamed(payment, offered.terms) };
 }
 
 /** Whoever has paid what was asked then is served, though other terms are offered today. */

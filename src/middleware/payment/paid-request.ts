@@ -4,11 +4,12 @@ import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
-import type { Decision } from '../gate/gate.js';
+import type { Decision, Refused } from '../gate/gate.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
+import { isPassForOther } from '../passes/pass-troubles.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { isClientGone } from '../response/response-end.js';
@@ -17,9 +18,8 @@ import { deliver, inHandlerSpan } from '../tracing/request-span.js';
 import { giveBackSignIns, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { type AtPayment, beforePayment } from './before-payment.js';
 import { mayReplay, mayRunAgain } from './compensated.js';
-import { decideClaim } from './decide-claim.js';
+import { decideClaim, refuseMisnamed } from './decide-claim.js';
 import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
-import { identifierFault } from './identified-payment.js';
 import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
@@ -44,31 +44,32 @@ export function decidePayment(shop: PaymentGate, req: Request, res: Response): M
 
 async function decideOn({ gate, presented, passRefusal }: AtPayment, req: Request, res: Response): Promise<Decision> {
   const { options } = gate;
-  const reading = presented?.reading;
-  if (reading?.ok === false && reading.code === 'invalid_payment_header') {
-    return refused(true, () => sendProblem(res, reading.code, reading.detail));
+  const brought = presented?.reading;
+  if (brought?.ok === false && brought.code === 'invalid_payment_header') {
+    return refused(() => sendProblem(res, brought.code, brought.detail));
   }
-  const payment = reading?.ok ? reading.payment : undefined;
-  const fault = payment && identifierFault(options, payment);
-  if (fault !== undefined) return refused(true, () => sendProblem(res, 'invalid_payment_identifier', fault));
-
-  const offered = await offeredTerms(gate, req, payment, presented === undefined);
+  const offered = await offeredTerms(gate, req, brought?.ok ? brought.payment : undefined, presented === undefined);
   const challenge = creditFirst(gate, req, res, (cause) =>
     whenKnown(signInBesidePayment(req), (extensions) => {
       const all = extensions === undefined ? offered : { ...offered, extensions };
       required.sendPaymentRequired(req, res, options, all, cause);
     }),
   );
-  if (presented === undefined || reading === undefined) {
-    const hasBrought = (passRefusal ?? offered.prepared) !== undefined;
-    return refused(hasBrought, () => challenge(passRefusal?.cause ?? gate.unpaid ?? required.UNPAID));
+  if (presented === undefined) {
+    return refused(() => challenge(passRefusal?.cause ?? gate.unpaid ?? required.UNPAID), {
+      presented: (passRefusal ?? offered.prepared) !== undefined,
+      isForOther: passRefusal !== undefined && isPassForOther(passRefusal),
+    });
   }
-  if (!reading.ok) return refused(true, () => challenge({ ...required.NO_MATCH, detail: reading.detail }));
-
+  const { codec, reading } = presented;
+  if (!reading.ok) return refused(() => challenge({ ...required.NO_MATCH, detail: reading.detail }));
+  const { payment } = reading;
+  const misnamed = refuseMisnamed(gate, res, payment, offered);
+  if (misnamed !== undefined) return misnamed;
   const fingerprint = await paymentFingerprint(req);
-  if (fingerprint === undefined) return refused(true, () => undefined); // The client is gone.
-  const retry = gate.retryFor?.(req) ?? retryOf(req, reading.payment);
-  const opened = await claimFor(gate, req, reading.payment, offered, {
+  if (fingerprint === undefined) return refused(() => undefined); // The client is gone.
+  const retry = gate.retryFor?.(req) ?? retryOf(req, payment);
+  const claimed = await claimFor(gate, req, payment, offered, {
     resource: `${req.method} ${req.baseUrl}${req.path}`,
     ...gate.useFor?.(req),
     commitment: options.commitment,
@@ -76,36 +77,35 @@ async function decideOn({ gate, presented, passRefusal }: AtPayment, req: Reques
     fingerprint,
     retryHash: retry.hash,
   });
-  const { codec } = presented;
-  return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
+  return decisionOn({ req, res, gate, payment, codec, offered, ...claimed, retry, challenge });
 }
 
 /** What follows from what came of claiming a payment. */
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
-  const { req, gate, codec, offered, opened, retry, challenge } = attempt;
+  const { req, gate, codec, offered, opened, isForOther = false, retry, challenge } = attempt;
   const { facilitator } = gate.options;
   const { network = facilitator.network } = offered;
   const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, network);
+  const refuse = (answer: Refused['answer']) => refused(answer, { isForOther });
   switch (opened?.status) {
     case undefined:
-      return refused(true, () => challenge(required.NO_MATCH));
+      return refuse(() => challenge(required.NO_MATCH));
     case 'refused': {
       tellFailure(gate, req, opened.refusal);
       const settlement = { status: 'failed', ...opened.refusal } as const;
-      return refused(true, () => challenge({ ...required.refusalCause(opened.refusal), settlement }));
+      return refuse(() => challenge({ ...required.refusalCause(opened.refusal), settlement }));
     }
     case 'in_progress':
-      return refused(true, () => sendInProgress(attempt));
+      return refuse(() => sendInProgress(attempt));
     case 'pending':
-      return refused(true, () => sendPending(attempt, receiptHeaders(opened.settlement)));
+      return refuse(() => sendPending(attempt, receiptHeaders(opened.settlement)));
     case 'used':
-      return refused(true, () => challenge(required.withReceipt(required.USED, opened.receipt)));
+      return refuse(() => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
       const isTheirs = retry.byIpAddress === undefined;
       const stored = await paidResponse(facilitator, id, retry).find();
-      if (stored === undefined)
-        return refused(true, () => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
+      if (stored === undefined) return refuse(() => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
       return {
         admitted: true,
         enter: async () => sendAgain(attempt, stored, await servedHeaders(attempt, id, receipt)),

@@ -80,6 +80,8 @@ export interface PaymentAttempt {
   readonly codec: Pick<PaymentCodec, 'receipt'>;
   readonly offered: OfferedTerms;
   readonly opened: OpenedPayment | undefined;
+  /** Whether it is for other terms than those that are offered. Default: no. */
+  readonly isForOther?: boolean;
   readonly retry: Retry;
   /** Answers 402, with a way to sign in where that would help as well. */
   challenge(cause: RequiredCause): MaybePromise<void>;

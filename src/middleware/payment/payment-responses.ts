@@ -16,9 +16,12 @@ const PENDING_RETRY_SECONDS = 2;
 /** A request that is answered without being served. */
 type Answered = Pick<PaidRequest, 'req' | 'res' | 'gate'>;
 
-/** The decision to answer instead of serving. */
-export function refused(presented: boolean, answer: Refused['answer']): Refused {
-  return { admitted: false, wants: 'payment', presented, answer };
+/** The decision to answer instead of serving a request; by default one that has brought a payment for this gate. */
+export function refused(
+  answer: Refused['answer'],
+  { presented = true, isForOther = false }: Partial<Pick<Refused, 'presented' | 'isForOther'>> = {},
+): Refused {
+  return { admitted: false, wants: 'payment', presented, isForOther, answer };
 }
 
 /** Another request is being served for the payment. */
