@@ -25,7 +25,7 @@ describe('a request under a secret', () => {
     const run = openStore();
     const first = run();
     expect(await first.find()).toBeUndefined();
-    expect(await first.begin()).toEqual({ status: 'started' });
+    expect(await first.begin()).toEqual({ status: 'started', lost: [] });
     expect([await run().find(), await run().begin()]).toEqual([{ status: 'running' }, { status: 'running' }]);
     expect(await first.finish(RESPONSE)).toBe(true);
     expect([shown(await run().find()), shown(await run().begin())]).toEqual([REPLAY, REPLAY]);
@@ -47,7 +47,7 @@ describe('a request under a secret', () => {
   ])('is known under its own %s alone', async (_, secret, scope) => {
     const run = openStore();
     await run().begin();
-    expect(await run('other request', secret, scope).begin()).toEqual({ status: 'started' });
+    expect(await run('other request', secret, scope).begin()).toEqual({ status: 'started', lost: [] });
   });
 
   test('that is released may begin anew, and no other in its place', async () => {
@@ -56,7 +56,7 @@ describe('a request under a secret', () => {
     await first.begin();
     expect(await first.release()).toBe(true);
     expect(await run('other request').begin()).toEqual({ status: 'mismatch' });
-    expect(await run().begin()).toEqual({ status: 'started' });
+    expect(await run().begin()).toEqual({ status: 'started', lost: [] });
     expect(await first.finish(RESPONSE)).toBe(false);
   });
 
@@ -65,7 +65,7 @@ describe('a request under a secret', () => {
     const first = run();
     await first.begin();
     expect(await first.abandon()).toBe(true);
-    expect(await run('other request').begin()).toEqual({ status: 'started' });
+    expect(await run('other request').begin()).toEqual({ status: 'started', lost: [] });
     expect([await first.abandon(), await first.release()]).toEqual([false, false]);
   });
 });
