@@ -77,5 +77,5 @@ export const PARTS: readonly MutationPart[] = [
     suites: ['facilitator', 'facilitator-slow'],
   },
   { name: 'payment', mutate: PAYMENT },
-  { name: 'gate', mutate: GATE, suites: ['gate-units', 'gate', 'gate-slow'], later: 'left' },
+  { name: 'gate', mutate: GATE, suites: ['gate-units', 'gate', 'gate-slow', 'gate-money'], later: 'left' },
 ];
