@@ -82,11 +82,11 @@ async function decideOn({ gate, presented, passRefusal }: AtPayment, req: Reques
 
 /** What follows from what came of claiming a payment. */
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
-  const { req, gate, codec, offered, opened, isForOther = false, retry, challenge } = attempt;
+  const { req, gate, codec, offered, opened, retry, challenge } = attempt;
   const { facilitator } = gate.options;
   const { network = facilitator.network } = offered;
   const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, network);
-  const refuse = (answer: Refused['answer']) => refused(answer, { isForOther });
+  const refuse = (answer: Refused['answer']) => refused(answer, attempt);
   switch (opened?.status) {
     case undefined:
       return refuse(() => challenge(required.NO_MATCH));
@@ -172,10 +172,10 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     }
     const { response } = end;
     if (await claim.isHeld()) await kept.put(response);
-    const settlement = await takeMoney(paid, buffered.send);
-    if (settlement?.status !== 'settled') return;
+    const receipt = await takeMoney(paid, buffered.send);
+    if (receipt === undefined) return;
     await paid.meter?.end(true);
-    const headers = required.paidHeaders(response.headers, await paid.landedHeaders(settlement.receipt));
+    const headers = required.paidHeaders(response.headers, await paid.landedHeaders(receipt));
     // A client that does not read is cut off before this counts as handed over.
     const send = (): void => buffered.send(() => sendStored(res, { ...response, headers }));
     await ((await deliver(res, options.deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
@@ -193,18 +193,18 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
 async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { res, gate, claim, kept } = paid;
   const { run = runHandler } = gate;
-  const settlement = await takeMoney(paid, (write) => write());
-  if (settlement?.status !== 'settled') return;
+  const receipt = await takeMoney(paid, (write) => write());
+  if (receipt === undefined) return;
   // Whoever serves in the handler's place keeps books of the money.
   if (isClientGone(res) && gate.run === undefined) return claim.keep();
-  paid.tell(settlement.receipt);
-  setHeaders(res, await paid.landedHeaders(settlement.receipt));
+  paid.tell(receipt);
+  setHeaders(res, await paid.landedHeaders(receipt));
   onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
   const recorded = recordResponse(res, async (response) => {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });
   try {
-    const { served, failed, write } = await inHandlerSpan(() => run(paid, settlement.receipt, recorded));
+    const { served, failed, write } = await inHandlerSpan(() => run(paid, receipt, recorded));
     await paid.meter?.end(served);
     if (served) return await claim.served(write);
     const isMadeGood = failed && (await paid.makeGood()) !== undefined;

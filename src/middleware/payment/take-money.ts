@@ -1,5 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
-import type { Settlement } from '../../protocol/types.js';
+import type { Receipt, Settlement } from '../../protocol/types.js';
 import { inSpan } from '../../telemetry/trace.js';
 import { sendError } from '../gate/respond.js';
 import { noteOutcome } from '../tracing/gate-request.js';
@@ -12,10 +12,10 @@ import { sendInProgress, sendPending } from './payment-responses.js';
 const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
 
 /**
- * Takes the money of a held payment. Unless it has landed, the request is answered here and the claim is over.
+ * Takes the money of a held payment. Unless it has landed, the request is answered here, the claim is over, and there is no receipt.
  * @param send - sends past whatever buffers the response
  */
-export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
+export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Receipt | undefined> {
   const { req, res, claim, gate, identifier } = paid;
   const settlement = await settleInSpan(claim).catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
@@ -24,10 +24,6 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
     send(() => sendError(res, error));
     return undefined;
   });
-  if (settlement?.status === 'settled') {
-    noteOutcome(res, 'paid');
-    tellSettled(gate, req, settlement.receipt);
-  }
   if (settlement?.status === 'pending') send(() => sendPending(paid, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
     await identifier.giveBack();
@@ -35,7 +31,10 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
     const cause = { ...refusalCause(settlement), settlement };
     send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(paid) : paid.challenge(cause)));
   }
-  return settlement;
+  if (settlement?.status !== 'settled') return undefined;
+  noteOutcome(res, 'paid');
+  tellSettled(gate, req, settlement.receipt);
+  return settlement.receipt;
 }
 
 function settleInSpan(claim: PaidRequest['claim']): Promise<Settlement> {
