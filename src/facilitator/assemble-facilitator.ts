@@ -1,4 +1,5 @@
 import { defined } from '../lib/defined.js';
+import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { isBuiltIn } from '../protocol/networks/tokens.js';
 import type { NetworkId, Terms, Token } from '../protocol/types.js';
 import { createMemoryHeldTimes } from '../storage/held/memory-held-times.js';
@@ -105,10 +106,12 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       await Promise.all(unfinished);
       setup.close();
       release();
-      await Promise.all([stopTelling(), stopFreeing?.()]);
-      parts.leases.close();
-      await backend.close();
-      await ledger.close();
+      await endInTurn(
+        () => endTogether(stopTelling(), stopFreeing?.()),
+        () => parts.leases.close(),
+        () => backend.close(),
+        () => ledger.close(),
+      );
     },
   });
 }

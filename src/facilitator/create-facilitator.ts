@@ -1,6 +1,7 @@
 import { badOption, type TollhouseError } from '../errors/errors.js';
 import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
+import { endInTurn } from '../lib/work/ends.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
@@ -139,8 +140,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     recover,
     load: () => ({ ...facilitator.load(), fees: fees.feeLimit.load() }),
     async close() {
-      await stopUpkeep?.();
-      await facilitator.close();
+      await endInTurn(() => stopUpkeep?.(), facilitator.close);
     },
     ...payoutsOf({ ...chain, tokens, timeoutMs: timing.payoutMs }, splitWallets),
   });

@@ -6,6 +6,7 @@ import { checkKeys } from '../identity/service-keys/checked-keys.js';
 import { createServiceKeys, type ServiceKeys } from '../identity/service-keys/service-keys.js';
 import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
+import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { modeOf } from '../protocol/networks/networks.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
@@ -159,9 +160,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     },
     async close() {
       for (const stop of stopListening) stop();
-      await telling.tail.close();
-      await Promise.all([calling.close(), worker.stop(), payouts.payouts?.close()]);
-      await book.close();
+      await endInTurn(
+        () => telling.tail.close(),
+        () => endTogether(calling.close(), worker.stop(), payouts.payouts?.close()),
+        () => book.close(),
+      );
     },
   });
 }

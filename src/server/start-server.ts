@@ -11,6 +11,7 @@ import { createGateway } from '../gateway/create-gateway.js';
 import { createMetrics } from '../http/service/metrics.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
+import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
@@ -75,12 +76,12 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const stopHousekeeping = startHousekeeping({ networks, storage, logger });
 
   async function letGo(): Promise<void> {
-    const idle = stopHousekeeping();
-    await Promise.all([gateway.close(), joined.close()]);
-    await idle;
-    await storage.close();
-    await chain.close();
-    await operatorPort?.close();
+    await endInTurn(
+      () => endTogether(stopHousekeeping(), gateway.close(), joined.close()),
+      () => storage.close(),
+      () => chain.close(),
+      () => operatorPort?.close(),
+    );
   }
 
   try {
@@ -107,9 +108,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
       async close() {
         logger.info({}, 'stopping');
         // Event streams have no end of their own.
-        await gateway.tail.close();
-        await stop();
-        await letGo();
+        await endInTurn(() => gateway.tail.close(), stop, letGo);
         logger.info({}, 'stopped');
       },
     };

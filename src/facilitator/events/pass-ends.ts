@@ -1,4 +1,4 @@
-import { repeat } from '../../lib/work-loop.js';
+import { repeat } from '../../lib/work/work-loop.js';
 import type { Pass, PassEnds, PassStore } from '../../storage/passes/pass-store.js';
 import { type PassEvent, passEvent } from './event-records.js';
 import type { PaymentEventBus } from './events.js';

@@ -1,4 +1,5 @@
 import { badOption } from '../../errors/errors.js';
+import { endTogether } from '../../lib/work/ends.js';
 import type { Supported } from '../../protocol/supported.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { x402Client } from '../payments/x402-client.js';
@@ -130,7 +131,7 @@ function together(members: Members): Pick<Facilitator, 'check' | 'setup' | 'heal
       };
     },
     async close() {
-      await Promise.all(members.map((it) => it.close()));
+      await endTogether(...members.map((it) => it.close()));
     },
   };
 }

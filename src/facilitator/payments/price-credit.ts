@@ -1,4 +1,4 @@
-import { inGroups } from '../../lib/in-groups.js';
+import { inGroups } from '../../lib/work/in-groups.js';
 import { type Pass, type PassStore, PRICE_OF, takenByPayment } from '../../storage/passes/pass-store.js';
 import type { Claim } from '../types.js';
 import { boughtPass } from './bought-pass.js';

@@ -1,4 +1,4 @@
-import { repeat } from '../../lib/work-loop.js';
+import { repeat } from '../../lib/work/work-loop.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';

@@ -1,4 +1,4 @@
-import { repeat } from '../../lib/work-loop.js';
+import { repeat } from '../../lib/work/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { PaymentEventBus, Recovered } from '../events/events.js';
 import { LOOK_EVERY_MS } from './interrupted.js';

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/work/with-timeout.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';

@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
-import { withTimeout } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/work/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';

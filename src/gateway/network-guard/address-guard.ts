@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { badOption } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
-import { withTimeout } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/work/with-timeout.js';
 import { isInside, isNetwork, isPublicAddress, type Network, readAddressRange } from './address-ranges.js';
 
 /** The addresses of a host name. Rejects when it has none. */

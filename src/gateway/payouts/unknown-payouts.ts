@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { PastPayouts, PayoutPage, PayoutTrace } from '../../facilitator/payouts/past-payouts.js';
-import { inGroups } from '../../lib/in-groups.js';
+import { inGroups } from '../../lib/work/in-groups.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { LandedPayout, PayoutStore } from '../../storage/payouts/payout-store.js';
 

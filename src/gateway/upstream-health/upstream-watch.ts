@@ -1,4 +1,4 @@
-import { createWorkLoop } from '../../lib/work-loop.js';
+import { createWorkLoop } from '../../lib/work/work-loop.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { HealthTurn, UpstreamHealthStore } from '../../storage/projects/upstream-health.js';
 import { afterLook, healthEvents } from './health-rules.js';

@@ -1,5 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
-import { createWorkLoop } from '../../lib/work-loop.js';
+import { createWorkLoop } from '../../lib/work/work-loop.js';
 import type { EventLog, EventPosition } from '../../storage/events/event-log.js';
 
 /** Tells whose events are new, to those who read them: one look at the log for all readers of a process. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWorkLoop } from '../../lib/work-loop.js';
+import { createWorkLoop } from '../../lib/work/work-loop.js';
 import type { DeliveryStore } from '../../storage/webhooks/deliveries.js';
 import { type AttemptParts, attemptDelivery } from './webhook-attempt.js';
 import type { WebhookSender } from './webhook-sender.js';

@@ -1,7 +1,7 @@
 import type { Networks } from '../../facilitator/networks/networks.js';
 import { type FacilitatorHealth, servesNobody } from '../../facilitator/setup/health.js';
 import type { Facilitator } from '../../facilitator/types.js';
-import { withTimeout } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/work/with-timeout.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import {

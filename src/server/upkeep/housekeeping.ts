@@ -1,7 +1,7 @@
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { readinessOf } from '../../http/service/readiness.js';
-import { repeat } from '../../lib/work-loop.js';
+import { repeat } from '../../lib/work/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ServerLogger } from '../logger.js';
 import { watchBalance } from './watch-balance.js';

@@ -1,4 +1,4 @@
-import { inGroups } from '../../lib/in-groups.js';
+import { inGroups } from '../../lib/work/in-groups.js';
 import { jsonRows } from '../sql/json-groups.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import type { Counters, WindowCount } from './counters.js';

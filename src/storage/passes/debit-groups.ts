@@ -1,4 +1,4 @@
-import { inGroups } from '../../lib/in-groups.js';
+import { inGroups } from '../../lib/work/in-groups.js';
 import { codeOf } from '../sql/load-driver.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { DEBIT_MANY } from './pass-statements.js';

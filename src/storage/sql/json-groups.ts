@@ -1,4 +1,4 @@
-import { inGroups } from '../../lib/in-groups.js';
+import { inGroups } from '../../lib/work/in-groups.js';
 import { codeOf } from './load-driver.js';
 import type { SqlDatabase, SqlInput, Statement } from './sql-database.js';
 

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../../lib/with-timeout.js';
+import { withTimeout } from '../../../lib/work/with-timeout.js';
 
 /** How a reader rests. */
 export interface Rest {

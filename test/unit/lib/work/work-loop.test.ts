@@ -1,5 +1,5 @@
-import { createWorkLoop } from '../../../src/lib/work-loop.js';
-import { until } from '../../helpers/until.js';
+import { createWorkLoop } from '../../../../src/lib/work/work-loop.js';
+import { until } from '../../../helpers/until.js';
 
 test('a thousand nudges at once are one look now and one more soon', async () => {
   let looks = 0;

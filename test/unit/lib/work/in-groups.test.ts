@@ -1,4 +1,4 @@
-import { inGroups } from '../../../src/lib/in-groups.js';
+import { inGroups } from '../../../../src/lib/work/in-groups.js';
 
 const NEVER = () => false;
 
