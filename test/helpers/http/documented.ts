@@ -30,19 +30,46 @@ export interface Answer {
 
 const COMPONENTS = '#/components/schemas/';
 
-/** Tells whether answers are as a document says. Objects of 200 answers may have no field that the document does not name. */
-export function createConformance(document: OpenApi): (method: string, path: string, answer: Answer) => string[] {
-  const validators = new Map<string, ValidateFunction>();
+/** Compiles schemas that refer to the same components, each of them once. */
+interface Compiler {
+  readonly ajv: Ajv2020;
+  readonly validators: Map<string, ValidateFunction>;
+}
+
+/** Where the files of one worker find what is compiled, by the JSON of its components: their services answer by the same schemas. */
+const SHARED = Symbol.for('tollhouse.test.documented');
+
+function compilerOf(schemas: OpenApi['components']['schemas']): Compiler {
+  const compilers: Map<string, Compiler> = Reflect.get(process, SHARED) ?? new Map();
+  Reflect.set(process, SHARED, compilers);
+  const key = JSON.stringify(schemas);
+  const known = compilers.get(key) ?? newCompiler(schemas);
+  compilers.set(key, known);
+  return known;
+}
+
+function newCompiler(schemas: OpenApi['components']['schemas']): Compiler {
   const setup = { strict: true, strictRequired: false, allowUnionTypes: true, validateFormats: false };
   // The schema of problems is long, and every error response refers to it.
   const ajv = new Ajv2020({ ...setup, inlineRefs: false });
-  for (const [name, schema] of Object.entries(document.components.schemas))
-    ajv.addSchema(schema, `${COMPONENTS}${name}`);
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, `${COMPONENTS}${name}`);
+  return { ajv, validators: new Map() };
+}
 
-  function validatorOf(key: string, schema: Json, closed: boolean): ValidateFunction {
-    const known = validators.get(key) ?? ajv.compile(closed ? close(schema) : schema);
-    validators.set(key, known);
-    return known;
+/** Tells whether answers are as a document says. Objects of 200 answers may have no field that the document does not name. */
+export function createConformance(document: OpenApi): (method: string, path: string, answer: Answer) => string[] {
+  const { ajv, validators } = compilerOf(document.components.schemas);
+  const ofDocument = new Map<string, ValidateFunction>();
+
+  function validatorOf(name: string, schema: Json, closed: boolean): ValidateFunction {
+    const found = ofDocument.get(name);
+    if (found !== undefined) return found;
+    const meant = closed ? close(schema) : schema;
+    const key = JSON.stringify(meant);
+    const validate = validators.get(key) ?? ajv.compile(meant);
+    validators.set(key, validate);
+    ofDocument.set(name, validate);
+    return validate;
   }
 
   return (method, path, { status, headers, text }) => {
