@@ -186,6 +186,17 @@ export function passesContract(name: string, open: () => Promise<PassesUnderTest
       expect(await passes.debit(asked)).toEqual({ ok: true, left: 0n });
     });
 
+    test('give nothing to a debit that arrives after what it was to take was given back for good', async () => {
+      const { id } = await passes.open(newPass());
+      const [late, taken] = [request(id, { requestId: 'late' }), request(id, { requestId: 'taken' })];
+      expect(await passes.giveBack(id, 'late', true)).toBe(false);
+      await passes.debit(taken);
+      expect(await fixture.others.giveBack(id, 'taken', true)).toBe(true);
+      const atOnce = await Promise.all([late, taken, request(id), late].map((it) => fixture.others.debit(it)));
+      expect(atOnce.map((it) => it.ok && it.takenBefore)).toEqual([0n, 0n, undefined, 0n]);
+      expect([await passes.giveBack(id, 'late', true), await leftOf(id)]).toEqual([false, USES - 2n]);
+    });
+
     test('that have ended cover nothing more, though something is left', async () => {
       const { id } = await passes.open(newPass({ lastsMs: 1_000 }));
       await fixture.advance(999);

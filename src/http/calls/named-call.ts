@@ -102,7 +102,8 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
 
 /** A run for which something is taken of a pass: that is given back with it, and what was lost with runs before it as it begins. */
 function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['facilitator']) {
-  const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId);
+  // Its debit may be on its way still, from a process or a connection that was given up.
+  const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId, true);
   let taken: TakenAs | undefined;
   let ending: Promise<void> | undefined;
 

@@ -10,8 +10,6 @@ import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
 
 /** A call that is passed on, and that books itself. */
 export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outlivesCaller'> {
-  /** Whether its response is written with it however long it is: what pays it is used up by that alone. Default: a short one is. */
-  readonly paidByBook?: boolean;
   /**
    * It is charged: writes that, with its response where that is given. Called once at most. False where it is not to be charged: somebody
    * else is at the run that the response ends, or what was to pay it is gone.
@@ -19,8 +17,6 @@ export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outli
   book(end: CallEnd, kept?: KeptAnswer): Promise<boolean>;
 }
 
-/** Longer responses, in bytes, are kept by themselves: many calls go to a database in one statement. */
-export const MOST_WITH_CALL = 32 * 1024;
 /** What cannot be written must not keep a response back. */
 const BEFORE_END_MS = 5_000;
 
@@ -29,11 +25,7 @@ const BEFORE_END_MS = 5_000;
  * when its caller has left: he is charged for what he can have again. What cannot be kept, a stream of events or a very long response,
  * ends with its caller, and is charged as it would be without a name.
  */
-export async function passOnNamed(
-  gateway: Gateway,
-  call: Call,
-  { book, paidByBook = false, ...passed }: BookedCall,
-): Promise<PassedOn> {
+export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
   const { req, res } = passed;
   const named = await namedOf(req);
   /** @param kept - its response, to be written with it; or false, where whoever has taken it over serves it and is charged */
@@ -47,7 +39,7 @@ export async function passOnNamed(
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
     if (endNow === undefined) return false;
-    booked = bookAs(endNow(), await keepAlone(gateway, named, response, paidByBook));
+    booked = bookAs(endNow(), await keepAlone(gateway, named, response));
     void booked.then(named.ended, named.ended);
     return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
   };
@@ -92,11 +84,10 @@ async function keepAlone(
   { calls }: Gateway,
   named: NamedCall,
   response: StoredResponse | undefined,
-  isAnyLength: boolean,
 ): Promise<KeptAnswer | boolean> {
   const { store } = named;
   const sealed = response && named.sealed(response);
-  if (sealed !== undefined && calls.keepsFor(store) && (isAnyLength || sealed.answer.length <= MOST_WITH_CALL)) {
+  if (sealed !== undefined && calls.keepsFor(store)) {
     return { ...sealed, store };
   }
   return (response !== undefined && (await named.finish(response))) || named.letGo();

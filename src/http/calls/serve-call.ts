@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd, PaidCall, PricedHold } from '../../gateway/calls/call-records.js';
+import type { CallEnd, PricedHold } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
@@ -15,12 +15,11 @@ import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Receipt } from '../../protocol/types.js';
 import type { KeptAnswer } from '../../storage/calls/call-store.js';
-import type { IdempotencyStore, NamedAnswer } from '../../storage/idempotency/idempotency-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
 import { namedOf } from './named-call.js';
 import { CREDITED, passOn } from './pass-on.js';
-import { MOST_WITH_CALL, passOnNamed } from './pass-on-named.js';
+import { passOnNamed } from './pass-on-named.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
 
@@ -94,7 +93,7 @@ async function servePaid(
     charged(endNow) {
       if (!isKeptHere) return;
       call.bookWith = (kept) => {
-        booking = bookWith(gateway, paid, endNow(), { ...kept, store });
+        booking = calls.endedWith(paid, endNow(), { ...kept, store });
         return booking;
       };
     },
@@ -112,18 +111,6 @@ async function servePaid(
   // What is not charged is written already.
   const isDue = charged && !(await booking?.catch(() => false));
   return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };
-}
-
-/** Books a call that is charged, and keeps its response: together, so that a crash leaves neither without the other. */
-async function bookWith(
-  { calls }: Gateway,
-  paid: PaidCall,
-  end: CallEnd,
-  kept: NamedAnswer & { readonly store: IdempotencyStore },
-): Promise<boolean> {
-  const { store, id, answer, owner } = kept;
-  if (answer.length <= MOST_WITH_CALL) return calls.endedWith(paid, end, kept);
-  return (await store.put(id, answer, owner)) && calls.endedWith(paid, end);
 }
 
 async function serveOnCredit(
@@ -146,8 +133,6 @@ async function serveOnCredit(
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
     book: (it, kept) => endedAs(true, it, kept),
-    // What a killed process held is given back: a response that was kept before would be free.
-    paidByBook: true,
     // Or one payment would buy any number of jobs that nobody waits for.
     isCallersLoss: () => true,
     async notCharged(it) {

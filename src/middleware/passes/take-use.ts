@@ -175,9 +175,9 @@ function usedAs(
     : troubled(taken.fault, shown.kind);
 }
 
-/** What the answer of a store was lost of may have been taken all the same, and nobody is served for it. */
+/** What the answer of a store was lost of may have been taken all the same, or be on its way still, and nobody is served for it. */
 function undone({ passes, giveBack }: PassParts, { passId, requestId }: AskedDebit, error: unknown): never {
-  void giveBack(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
+  void giveBack(`the pass ${passId}`, () => passes.giveBack(passId, requestId, true));
   throw error;
 }
 

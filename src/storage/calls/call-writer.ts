@@ -15,6 +15,8 @@ import { startsOf } from './periods.js';
 import { rollupRow, rollupSteps, rollupsOf } from './rollups.js';
 import { SPEND, SPEND_INPUT } from './spend-statements.js';
 
+/** Longer responses, in bytes, are written by themselves: many calls go to a database in one statement. */
+export const MOST_IN_GROUP = 32 * 1024;
 const CALL_NAMES = namesOf(CALL_COLUMNS);
 const SPEND_NAMES = namesOf(SPEND_INPUT);
 
@@ -40,9 +42,12 @@ export function callWriter(
 
   if (database.dialect !== 'postgres') return (call, options = {}) => inSteps(call, options);
   const together = jsonGroups(database, FINISH_CALLS);
-  // Credit is seldom.
-  return (call, options = {}) =>
-    call.credit === undefined ? together(rowOf(call, options, now())) : inSteps(call, options);
+  return (call, options = {}) => {
+    const isLong = (options.kept?.answer.length ?? 0) > MOST_IN_GROUP;
+    // Credit is seldom.
+    const isAlone = isLong || call.credit !== undefined;
+    return isAlone ? inSteps(call, options) : together(rowOf(call, options, now()));
+  };
 }
 
 /** Uses credit up and keeps the response, where there is one: both or none, with the steps behind them. */

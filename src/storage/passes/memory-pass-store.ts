@@ -155,12 +155,13 @@ class MemoryPassStore implements PassStore {
     return this.#debits.get(`${passId} ${requestId}`);
   }
 
-  async giveBack(passId: string, requestId: string): Promise<boolean> {
+  async giveBack(passId: string, requestId: string, forGood = false): Promise<boolean> {
     const key = `${passId} ${requestId}`;
     const amount = this.#debits.get(key);
     const entry = this.#byId.get(passId);
-    if (amount === undefined || entry?.left === undefined) return false;
     this.#debits.delete(key);
+    if (forGood) this.#note(key, 0n);
+    if (!amount || entry?.left === undefined) return false;
     this.#setLeft(entry, entry.left + amount);
     return true;
   }

@@ -93,7 +93,7 @@ export const PASSES = {
     name: 'tollhouse_give_debit_back',
     text: `update tollhouse_pass set over_at = case when revoked_at is null then ends_at else over_at end,
         remaining = remaining + (select amount from tollhouse_pass_debit where pass_id = $1 and request = $2)
-      where id = $1 and exists (select 1 from tollhouse_pass_debit where pass_id = $1 and request = $2)
+      where id = $1 and exists (select 1 from tollhouse_pass_debit where pass_id = $1 and request = $2 and amount > 0)
       returning id`,
   },
   endDebit: {

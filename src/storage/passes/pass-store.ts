@@ -128,8 +128,12 @@ export interface PassStore {
   adjust(adjustment: Adjustment): Promise<AdjustResult>;
   /** What a request has taken, and was not given back; undefined where that is nothing. */
   taken(passId: string, requestId: string): Promise<bigint | undefined>;
-  /** Gives back what a request has taken; false where it has taken nothing, or was given it back. */
-  giveBack(passId: string, requestId: string): Promise<boolean>;
+  /**
+   * Gives back what a request has taken; false where it has taken nothing, or was given it back.
+   * @param forGood - nothing is taken under this name any more: a debit whose answer was lost may still be on its way. Default false: the
+   *   request may take it again
+   */
+  giveBack(passId: string, requestId: string, forGood?: boolean): Promise<boolean>;
   /**
    * What a request has taken stays taken, and nobody will ask for it again: a store that has little room forgets it. Default: it
    * remembers what requests took for some time, whatever became of them.

@@ -159,11 +159,13 @@ function passDebits(
       return { ok: false, fault: pass === undefined ? 'unknown' : (pass.over ?? 'used_up') };
     },
     taken,
-    async giveBack(passId, requestId) {
+    async giveBack(passId, requestId, forGood = false) {
+      const none: readonly Step[] = forGood ? [[PASSES.noteDebit, passId, requestId, 0n, now()]] : [];
       const [, given = []] = await database.batch([
         [PASSES.lock, passId],
         [PASSES.giveBack, passId, requestId],
         [PASSES.endDebit, passId, requestId],
+        ...none,
       ]);
       return given.length > 0;
     },

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { MOST_WITH_CALL } from '../../../src/http/calls/pass-on-named.js';
 import { MAX_KEPT_BYTES } from '../../../src/middleware/response/response-recorder.js';
+import { MOST_IN_GROUP } from '../../../src/storage/calls/call-writer.js';
 import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
@@ -98,7 +98,7 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
 
   test.each([
     ['a short response', ''],
-    ['a long one', 'x'.repeat(MOST_WITH_CALL)],
+    ['a long one', 'x'.repeat(MOST_IN_GROUP)],
   ])(
     'with %s whose process stood still is charged where it was run meanwhile under its Idempotency-Key, and only there',
     async (_, more) => {
@@ -139,7 +139,7 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
 
   test.each([
     ['a short response', ''],
-    ['a long one', 'x'.repeat(MOST_WITH_CALL)],
+    ['a long one', 'x'.repeat(MOST_IN_GROUP)],
   ])('on a pass, with %s, whose process stood still, takes one use under its Idempotency-Key', async (_, more) => {
     const pass = await showPass(3);
     const name = { ...pass, ...newName() };
@@ -156,8 +156,9 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
 
   test.each([
     ['credit', 'a short response', ''],
-    ['credit', 'a long one', 'x'.repeat(MOST_WITH_CALL)],
+    ['credit', 'a long one', 'x'.repeat(MOST_IN_GROUP)],
     ['a pass', 'a short response', ''],
+    ['a pass', 'a long one', 'x'.repeat(MOST_IN_GROUP)],
   ])('that %s pays, with %s, keeps its name while its books are away, and is charged once', async (payer, _, more) => {
     const pass = payer === 'a pass' ? await showPass(2) : {};
     if (payer === 'credit') await calls.leaveCredit();

@@ -17,6 +17,10 @@ describe('a use of a pass that was taken, and of which the answer of the databas
   let url: string;
   let token: PaymentHeaders;
   let isLost = false;
+  /** Whether debits stay on their way, and those that do. */
+  let isLate = false;
+  const late: (() => unknown)[] = [];
+  let givenBack = 0;
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -36,7 +40,16 @@ describe('a use of a pass that was taken, and of which the answer of the databas
   function losing(passes: PassStore): PassStore {
     return {
       ...passes,
+      async giveBack(...asked) {
+        const given = await passes.giveBack(...asked);
+        givenBack += 1;
+        return given;
+      },
       async debit(debit) {
+        if (isLate) {
+          late.push(() => passes.debit(debit));
+          throw storeUnavailable(new Error('the network is cut in two'));
+        }
         const taken = await passes.debit(debit);
         if (isLost) throw storeUnavailable(new Error('the connection was lost'));
         return taken;
@@ -45,6 +58,15 @@ describe('a use of a pass that was taken, and of which the answer of the databas
   }
 
   const left = async () => (await storage.passes.list(fixture.payer.publicKey.toBase58()))[0]?.left;
+
+  test('takes nothing where it arrives after its request was told 503', async () => {
+    isLate = true;
+    const refused = await passAnswer(await fetch(`${url}/sold`, { headers: token }));
+    isLate = false;
+    await until(() => givenBack === 1);
+    for (const arrive of late) await arrive();
+    expect([refused.status, late.length, await left()]).toEqual([503, 1, BigInt(USES - 1)]);
+  });
 
   test('is given back: its request was told 503, and all that was bought can be used', async () => {
     const use = async () => passAnswer(await fetch(`${url}/sold`, { headers: token }));
