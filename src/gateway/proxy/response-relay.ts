@@ -1,7 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
+import { onConnection } from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
+import { isClientGone } from '../../middleware/response/response-end.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
@@ -10,6 +12,8 @@ import { applyResponseFields, type ResponseFields, readResponseFields } from './
 type Controller = Dispatcher.DispatchController;
 
 const NO_BODY = new Set([204, 304]);
+/** A response has fewer bytes than it declares. */
+const SHORTER = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** Longer than it takes to write something down: what cannot be written must not keep a response back. */
 const BEFORE_END_MS = 5_000;
 
@@ -23,6 +27,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly ended: Promise<ExchangeEnd>;
   readonly #res: ServerResponse;
   readonly #rules: ExchangeRules;
+  readonly #stopWatching: () => void;
   #resolve: (end: ExchangeEnd) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #controller: Controller | undefined;
@@ -54,8 +59,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
     });
     res.on('close', this.#onClose).on('finish', this.#onFinish).on('drain', this.#onDrain);
+    // Of a response that waits for others on its connection only that tells.
+    this.#stopWatching = onConnection(res, 'close', this.#onClose);
     this.#watch(rules.headTimeoutMs);
-    if (res.destroyed) this.#fail('client_gone');
+    if (isClientGone(res)) this.#fail('client_gone');
   }
 
   /** Some of the request has moved on: the time begins anew, for the head as for a response that waits for it. */
@@ -117,6 +124,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // With the head he has begun to have what his body was for.
     if (error instanceof BodyTooLarge) return this.#fail(this.#res.headersSent ? 'client_gone' : 'body_too_large');
     if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
+    // A 304 may declare the length of what it stands for.
+    if (!this.#hasBody() && Reflect.get(error, 'code') === SHORTER) return this.onResponseEnd();
     this.#breakOff('upstream_reset', error);
   }
 
@@ -185,8 +194,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 
   #isTooLarge({ declaredLength = 0 }: ResponseFields): boolean {
-    const hasBody = this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
-    return hasBody && declaredLength > this.#rules.maxResponseBytes;
+    return this.#hasBody() && declaredLength > this.#rules.maxResponseBytes;
+  }
+
+  #hasBody(): boolean {
+    return this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
   }
 
   readonly #onDrain = (): void => {
@@ -268,6 +280,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) return false;
     this.#over = true;
     clearTimeout(this.#timer);
+    this.#stopWatching();
     this.#res.off('close', this.#onClose).off('finish', this.#onFinish).off('drain', this.#onDrain);
     return true;
   }

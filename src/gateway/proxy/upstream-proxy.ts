@@ -4,6 +4,7 @@ import type { Transform } from 'node:stream';
 import { TollhouseError } from '../../errors/errors.js';
 import { receivedBody } from '../../lib/http/received-body.js';
 import { newId } from '../../lib/ids.js';
+import { isClientGone } from '../../middleware/response/response-end.js';
 import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
@@ -171,7 +172,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
     const start = await readStart(req, MAX_SIGNED_BYTES, maxBodyBytes);
-    if (start.kind === 'gone' || res.destroyed) return failure('client_gone');
+    if (start.kind === 'gone' || isClientGone(res)) return failure('client_gone');
     if (start.kind === 'too_large') return failure('body_too_large');
     const begun = performance.now();
     const additions = call.additions?.() ?? NO_ADDITIONS;

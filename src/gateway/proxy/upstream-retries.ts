@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isClientGone } from '../../middleware/response/response-end.js';
 import type { ExchangeEnd } from './exchange-rules.js';
 
 /** How often, and for how long in all, a call is sent again. */
@@ -41,7 +42,7 @@ export async function withRetries(
     const isLast = tries >= retries || performance.now() + pauseMs >= deadline;
     if (isLast || !isUnanswered(end)) return end;
     await pauseWhileOpen(res, pauseMs);
-    if (res.destroyed) return { delivered: false, reason: 'client_gone' };
+    if (isClientGone(res)) return { delivered: false, reason: 'client_gone' };
   }
 }
 
