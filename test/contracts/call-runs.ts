@@ -1,4 +1,5 @@
 import type { CallStore, FinishOptions } from '../../src/storage/calls/call-store.js';
+import { MOST_IN_GROUP } from '../../src/storage/calls/call-writer.js';
 import {
   createSqlIdempotencyStore,
   type PrunableIdempotencyStore,
@@ -12,7 +13,12 @@ const LEASE_MS = 5_000;
 
 /** What every book of calls must do with a call whose response ends a run: only who has the run may write it. */
 export function callRunsContract(name: string, open: () => Promise<BookUnderTest>): void {
-  describe.each(['a pass', 'credit'])(`a call under a name that %s pays, in ${name}`, (payer) => {
+  const responses = [
+    ['a short response', ''],
+    ['a long one', 'x'.repeat(MOST_IN_GROUP)],
+  ] as const;
+  const cases = ['a pass', 'credit'].flatMap((payer) => responses.map((it) => [payer, ...it] as const));
+  describe.each(cases)(`a call under a name that %s pays, with %s, in ${name}`, (payer, _what, more) => {
     let fixture: BookUnderTest;
     let book: CallStore;
     let answers: PrunableIdempotencyStore;
@@ -40,12 +46,12 @@ export function callRunsContract(name: string, open: () => Promise<BookUnderTest
     }
 
     const keptAs = ({ id, fingerprint, lease }: ReturnType<typeof newRun>, text: string) => ({
-      kept: { store: answers, id, fingerprint, lease, answer: Buffer.from(text) },
+      kept: { store: answers, id, fingerprint, lease, answer: Buffer.from(`${text}${more}`) },
     });
 
     const textOf = async ({ id, fingerprint }: ReturnType<typeof newRun>) => {
       const known = await answers.find(id, fingerprint);
-      return known?.status === 'replay' ? Buffer.from(known.response).toString() : known?.status;
+      return known?.status === 'replay' ? Buffer.from(known.response).toString().replace(more, '') : known?.status;
     };
 
     const isWritten = async (id: string) =>

@@ -27,8 +27,6 @@ export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish
   readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
-  /** Ends it without a response, as if it had not begun, and what it has taken stays taken; false where somebody else has taken it over. */
-  letGo(): Promise<boolean>;
 }
 
 const KEY_HEADER = 'Idempotency-Key';
@@ -127,8 +125,9 @@ function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['
       try {
         for (const lost of pairsOf(begun.lost)) await giveBack(lost);
       } catch (error) {
-        // Whoever takes it over then knows what was lost.
-        await run.release();
+        // Whoever takes it over then knows what was lost, and nobody forgets it here meanwhile.
+        ending = run.release().then(() => undefined);
+        await ending;
         throw error;
       }
       return undefined;

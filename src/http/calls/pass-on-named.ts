@@ -87,8 +87,6 @@ async function keepAlone(
 ): Promise<KeptAnswer | boolean> {
   const { store } = named;
   const sealed = response && named.sealed(response);
-  if (sealed !== undefined && calls.keepsFor(store)) {
-    return { ...sealed, store };
-  }
+  if (sealed !== undefined && calls.keepsFor(store)) return { ...sealed, store };
   return (response !== undefined && (await named.finish(response))) || named.letGo();
 }

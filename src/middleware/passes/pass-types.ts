@@ -66,6 +66,8 @@ export interface NamedRequest {
   begin(takes?: TakenAs): Promise<((res: Response) => Promise<void>) | undefined>;
   /** Ends it as if it had not begun: what it has taken is given back before its name is free. Does not reject. */
   abandon(): Promise<void>;
+  /** The same, and what it has taken stays taken; false where somebody else has taken it over. */
+  letGo(): Promise<boolean>;
 }
 
 /** What a request takes of a pass, by the name of that. */

@@ -151,7 +151,7 @@ async function debitNamed(
   if (answer !== undefined) return { admitted: true, ...by, answer };
   try {
     const used = usedAs(by, asked, await passes.debit(asked));
-    if (!used.admitted) await named.abandon();
+    if (!used.admitted) await named.letGo();
     return used;
   } catch (error) {
     await named.abandon();

@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { type CallsOnCredit, newName, openCallsOnCredit } from '../../helpers/fixtures/calls-on-credit.js';
+import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { buyPass } from '../../helpers/http/passes.js';
 import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const MIB = 1024 * 1024;
 
 describe.each(DAILY_DATABASES)('what names a call that was paid before, on %s', (...database) => {
-  const fixture = useGatewayFixture(database, { limitScale: 100 });
+  const fixture = useGatewayFixture(database, { keepsPasses: true, limitScale: 100 });
   let calls: CallsOnCredit;
   let served = 0;
   const answers = (res: ServerResponse): void => {
@@ -37,6 +38,19 @@ describe.each(DAILY_DATABASES)('what names a call that was paid before, on %s', 
     const sent = { ...payment, 'idempotency-key': '' };
     expect(await textsOf([sent], [sent], [payment])).toEqual(['job 1', 'job 1', 'job 1']);
     expect(await calls.creditOf()).toEqual(['0.024694']);
+  });
+
+  test('a call that a used-up pass does not cover leaves nothing behind, whatever it is named', async () => {
+    const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: 1 } }] };
+    calls = await openCallsOnCredit(fixture(), answers, { pricing });
+    const payer = { sandbox: fixture().sandbox, payer: calls.caller.wallet };
+    const { token } = await buyPass(payer, calls.url, { method: 'POST', headers: calls.caller.key.headers });
+    const rows = async (table: string) =>
+      (await fixture().storage.database.query({ name: `test_rows_${table}`, text: `select * from ${table}` })).length;
+    const left = async () => [await rows('tollhouse_pass_debit'), await rows('tollhouse_answer')];
+    const before = await left();
+    for (let n = 0; n < 3; n += 1) expect((await calls.call({ ...(token as Sent), ...newName() })).status).toBe(402);
+    expect([await left(), served]).toEqual([before, 1]);
   });
 
   test('nothing names one whose body is longer than what is compared, and the longest that is compared has its name', async () => {
