@@ -8,7 +8,7 @@ import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { askOption } from '../gate/option-fault.js';
-import { serviceKeyOf, walletOf } from '../gate/request-properties.js';
+import { passOf, paymentOf, serviceKeyOf, walletOf } from '../gate/request-properties.js';
 import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
@@ -22,8 +22,8 @@ export interface IdempotencyOptions {
   readonly store: Facilitator['idempotency'];
   /**
    * Who is calling, for instance the account that was signed in: two callers never see each other's responses, whatever their
-   * keys. Undefined for somebody who was not proven. Default: the wallet or service key that a gate has let in, so stand this
-   * behind it; before any gate, the text of the credentials in `Authorization`, `X-Service-Key` and `SIGN-IN-WITH-X`. Without
+   * keys. Undefined for somebody who was not proven. Default: the service key that a gate has let in, or the wallet, be it by
+   * a sign-in, a pass or a payment, so stand this behind it; before any gate, the text of the credentials in `Authorization`, `X-Service-Key` and `SIGN-IN-WITH-X`. Without
    * any, the key itself is the proof if it has 16 characters or more, so that a client that changes its network still finds
    * its response; shorter ones count per address.
    */
@@ -138,11 +138,12 @@ function isOpen(res: Response): boolean {
   return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
 }
 
-/** Whom a gate has let in. */
+/** Whom a gate has let in: a payer by his wallet, whatever he has paid with. */
 function provenOf(req: Request): string | undefined {
-  const [key, wallet] = [serviceKeyOf(req), walletOf(req)];
+  const key = serviceKeyOf(req);
   if (key !== undefined) return `key ${key.id}`;
-  return wallet && `wallet ${wallet.address}`;
+  const wallet = walletOf(req)?.address ?? passOf(req)?.wallet ?? paymentOf(req)?.payer;
+  return wallet && `wallet ${wallet}`;
 }
 
 /** By credentials; without any by address where the key is short. */
