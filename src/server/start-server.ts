@@ -113,7 +113,8 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
       },
     };
   } catch (error) {
-    await letGo();
+    // What cannot be ended either must not hide why it does not start.
+    await letGo().catch(() => undefined);
     throw error;
   }
 }
