@@ -37,7 +37,10 @@ test('what several runs of jest report is one sum for .ci/run', () => {
   const report = (passed: number, failed: number, skipped: number): string => {
     const results = [passed, failed, 0, skipped, 0];
     const names = ['numPassedTests', 'numFailedTests', 'numRuntimeErrorTestSuites', 'numPendingTests', 'numTodoTests'];
-    const told = JSON.stringify(Object.fromEntries(names.map((name, index) => [name, results[index]])));
+    const bad = { fullName: 'a payer is served', status: 'failed', failureMessages: ['\u001b[31m402\u001b[39m'] };
+    const testResults = [{ testFilePath: join(ROOT, 'test/http/a.test.ts'), testResults: failed > 0 ? [bad] : [] }];
+    const counts = Object.fromEntries(names.map((name, index) => [name, results[index]]));
+    const told = JSON.stringify({ ...counts, testResults });
     const program = `new (require('./.ci/jest-summary.cjs'))().onRunComplete([], ${told})`;
     execFileSync(process.execPath, ['-e', program], { cwd: ROOT, env: { ...process.env, TEST_SUMMARY_FILE: file } });
     return readFileSync(file, 'utf8');
@@ -46,4 +49,5 @@ test('what several runs of jest report is one sum for .ci/run', () => {
   expect(report(120, 0, 0)).toBe('120 passed, 0 failed\n');
   expect(report(3, 1, 4)).toBe('123 passed, 1 failed, 4 skipped\n');
   expect(report(7, 0, 0)).toBe('130 passed, 1 failed, 4 skipped\n');
+  expect(readFileSync(`${file}.failures`, 'utf8')).toBe('failed: test/http/a.test.ts: a payer is served\n  402\n');
 });

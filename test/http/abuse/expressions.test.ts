@@ -21,13 +21,13 @@ import { jsonFault } from '../../../src/protocol/wire/json.js';
 import { readServicePayment } from '../../../src/protocol/wire/service-payment.js';
 
 const ROOT = join(__dirname, '../../../src');
-/** As long as a header may be; a fourth of it is compared with it. */
+/** As long as a header may be; a sixteenth of it is compared with it. */
 const LONG = 8_000;
-const SHORT = LONG / 4;
+const SHORT = LONG / 16;
 /** A body is longer than a header: with so many keys both objects are tables of V8's, whose making costs the same a key. */
 const BODY = 4;
-/** Four times as much input may take four times as long; were it the square, it would be sixteen times. */
-const MOST = 9;
+/** Sixteen times as much input may take sixteen times as long; were it the square, it would be 256 times. */
+const MOST = 80;
 /** What takes less than this with the long input cannot be the square: that would be over thirty million steps. */
 const QUICK_MS = 0.5;
 const ROUNDS = 7;
