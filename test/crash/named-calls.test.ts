@@ -15,13 +15,14 @@ import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.j
 import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
 import { stopFiles } from '../helpers/processes/run-file.js';
 import { emptyDatabases } from '../helpers/storage/empty-databases.js';
+import { signPayment, type Wallet } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
 /** One for each test, and that of the purchase. */
 const USES = 5;
 
 describe.each(emptyDatabases())(
-  'a call under a name that a pass pays, and whose process is killed, on $dialect',
+  'a call under a name that a pass or a payment pays, and whose process is killed, on $dialect',
   ({ newUrl }) => {
     let sandbox: Sandbox;
     let env: Readonly<Record<string, string>>;
@@ -29,8 +30,10 @@ describe.each(emptyDatabases())(
     let client: GatewayClient;
     let upstream: Receiver;
     let project: MadeProject;
+    let single: MadeProject;
     let key: MadeKey;
     let pass: Sent;
+    let wallet: Wallet;
     let held: ServerResponse[];
     let used = 1;
 
@@ -49,14 +52,14 @@ describe.each(emptyDatabases())(
       client = await connectGateway(`http://127.0.0.1:${server.port}`);
       upstream = await startReceiver((res) => void res.end('done'));
       const pricing = { offers: [{ amount: '0.05', token: 'USDC', pass: { uses: USES } }] };
-      project = await client.project(await client.signIn(owner!), {
-        slug: 'jobs',
-        pricing,
-        upstream: { url: upstream.origin },
-      });
+      const upstreamUrl = { upstream: { url: upstream.origin } };
+      const by = await client.signIn(owner!);
+      project = await client.project(by, { slug: 'jobs', pricing, ...upstreamUrl });
+      single = await client.project(by, { slug: 'single', ...upstreamUrl });
       key = await client.key(await client.signIn(payer!));
       const init = { method: 'POST', headers: key.headers };
-      ({ token: pass } = await buyPass({ sandbox, payer: payer! }, `${client.url}/v1/${project.slug}`, init));
+      wallet = { sandbox, payer: payer! };
+      ({ token: pass } = await buyPass(wallet, `${client.url}/v1/${project.slug}`, init));
       const storage = await openStorage(env['MONEY_DATABASE'] ?? '');
       await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
       await storage.close();
@@ -72,30 +75,33 @@ describe.each(emptyDatabases())(
       return [replay.text, replay.headers.get('idempotency-replayed')];
     };
 
-    const call = (name: Sent) =>
-      client.call(`${project.slug}/job`, { method: 'POST', headers: { ...key.headers, ...pass, ...name } });
+    const call = (name: Sent, by = pass) =>
+      client.call(`${(by === pass ? project : single).slug}/job`, {
+        method: 'POST',
+        headers: { ...key.headers, ...by, ...name },
+      });
 
     /** Has its upstream asked, and kills the process before there is a response. */
-    async function killUnderWay(name: Sent): Promise<void> {
+    async function killUnderWay(name: Sent, by = pass): Promise<void> {
       held = [];
       upstream.respond((res) => void held.push(res));
-      await killedDuring(name, () => until(() => held.length === 1));
+      await killedDuring(name, () => until(() => held.length === 1), by);
     }
 
-    async function killedDuring(name: Sent, moment: () => Promise<void>): Promise<void> {
-      const asked = call(name).catch(() => undefined);
+    async function killedDuring(name: Sent, moment: () => Promise<void>, by = pass): Promise<void> {
+      const asked = call(name, by).catch(() => undefined);
       await moment();
       await server.kill();
       await asked;
     }
 
     /** Starts the server again, and makes the call until its name is free. */
-    async function callAgain(name: Sent) {
+    async function callAgain(name: Sent, by = pass) {
       server = await startMoneyProcess(env);
       upstream.respond((res) => void res.end('done'));
-      let again = await call(name);
+      let again = await call(name, by);
       await until(async () => {
-        if (again.status === 409) again = await call(name);
+        if (again.status === 409) again = await call(name, by);
         return again.status !== 409;
       });
       return [again.status, again.text, again.headers.get('access-pass-remaining')];
@@ -136,6 +142,30 @@ describe.each(emptyDatabases())(
       expect(await callAgain(name)).toEqual([200, 'done', '0']);
       expect(await replayOf(name)).toEqual(['done', 'true']);
       expect((await call(newName())).status).toBe(402);
+    });
+
+    const pay = async () => {
+      const init = { method: 'POST', headers: key.headers };
+      return (await signPayment(wallet, `${client.url}/v1/${single.slug}/job`, { init })).v2;
+    };
+    const unpaid = {};
+
+    test('is made again for the payment that had paid it, and had by its name', async () => {
+      const [name, paid] = [newName(), await pay()];
+      await killUnderWay(name, paid);
+      expect(await callAgain(name, paid)).toEqual([200, 'done', null]);
+      expect((await call(name, unpaid)).text).toBe('done');
+      expect((await call(newName(), unpaid)).status).toBe(402);
+    });
+
+    test('is had by its name where its response was kept for its payment alone', async () => {
+      const name = newName();
+      await server.kill();
+      await startStanding('before a name has its response');
+      upstream.respond((res) => void res.end('done, and kept'));
+      await killedDuring(name, () => server.stands(), await pay());
+      expect(await callAgain(name, unpaid)).toEqual([200, 'done, and kept', null]);
+      expect((await call(name, await pay())).text).toBe('done, and kept');
     });
   },
 );

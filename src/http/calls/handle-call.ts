@@ -33,7 +33,7 @@ import type { TraceSpan } from '../../telemetry/trace.js';
 import { projectLabel, UNKNOWN_PROJECT } from '../framework/project-label.js';
 import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
-import { namedOf, noteName } from './named-call.js';
+import { namedByKey, noteName } from './named-call.js';
 import type { ServeFree } from './serve-free.js';
 import { refuseUnfit } from './unfit-call.js';
 import { refuseUnready } from './unready-upstream.js';
@@ -122,8 +122,12 @@ async function payAndServe(
 ): Promise<void> {
   const { calls } = parts.gateway;
   const proof = req.get(SERVICE_PAYMENT_HEADER);
-  if (noteName(gate, call, req) && (await (await namedOf(req))?.answerKnown(res))) return;
-  const isPaid = proof !== undefined || readPayment(req) !== undefined;
+  const payment = readPayment(req);
+  noteName(gate, call, req);
+  // Any other payment is claimed before that: what it has bought is told with its response.
+  const named = payment === undefined ? await namedByKey(req) : undefined;
+  if (await named?.answerKnown(res)) return;
+  const isPaid = proof !== undefined || payment !== undefined;
   if (isPaid) {
     // Whoever brings no payment is told the price first, whatever else is wrong.
     await refuseUnfit(req, call);

@@ -10,40 +10,54 @@ import {
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import { giveBackToPass } from '../../middleware/passes/give-back.js';
 import type { NamedRequest, TakenAs } from '../../middleware/passes/pass-types.js';
+import { paidResponse } from '../../middleware/payment/paid-responses.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
+import type { StoredResponse } from '../../middleware/response/response-seal.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import { callRetry } from './call-request.js';
 
 /**
- * A call that its caller has named, by an `Idempotency-Key` or by the payment that it brings. Where what was paid before serves it,
- * credit or a pass, its response can be had again under that name: the call is charged once. What a payment has paid itself is had
- * again by that, whatever its name. A call whose body is too long to be compared has no name.
+ * A call that its caller has named, by an `Idempotency-Key` or by the payment that it brings: its response can be had again under that
+ * name, and the call is charged once. What a payment has paid itself is had again by that as well, whatever its name. A call whose
+ * body is too long to be compared has no name.
  */
 export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'sealed' | 'ended'> {
+  /** As of a {@link NamedRequest}; of a payment that pays it is noted which, and nothing is to be given back. */
+  begin(takes?: TakenAs | PaidBy): ReturnType<NamedRequest['begin']>;
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
 }
 
+/** A payment that pays a call. */
+interface PaidBy {
+  readonly paymentId: string;
+}
+
 const KEY_HEADER = 'Idempotency-Key';
+/** Stands before the id of a payment in what a run notes, as the name of a pass does before what is taken of that. */
+const PAID_BY = 'payment';
 /** What a call takes beside the time that its upstream has for the head; milliseconds. */
 const BODY_MS = 60_000;
 
-const noted = createRequestNote<Request, () => Promise<NamedCall | undefined>>();
+const names = createRequestNote<Request, () => Promise<NamedCall | undefined>>();
 
-/** Notes a call that may have a name, for {@link namedOf}; tells whether that is an `Idempotency-Key`. */
-export function noteName(gate: PaymentGate, call: Call, req: Request): boolean {
-  const key = keyOf(req);
+/** Notes a call that may have a name, for {@link namedOf}. */
+export function noteName(gate: PaymentGate, call: Call, req: Request): void {
   let named: Promise<NamedCall | undefined> | undefined;
-  noted.put(req, () => {
+  names.put(req, () => {
     named ??= readName(gate, call, req);
     return named;
   });
-  return key !== undefined;
+}
+
+/** The call that a request is by its `Idempotency-Key`, as {@link namedOf} has it; undefined where it has none. */
+export async function namedByKey(req: Request): Promise<NamedCall | undefined> {
+  return keyOf(req) === undefined ? undefined : namedOf(req);
 }
 
 /**
@@ -51,7 +65,7 @@ export function noteName(gate: PaymentGate, call: Call, req: Request): boolean {
  * Most calls are never asked.
  */
 export function namedOf(req: Request): Promise<NamedCall | undefined> {
-  return noted.of(req)?.() ?? Promise.resolve(undefined);
+  return names.of(req)?.() ?? Promise.resolve(undefined);
 }
 
 async function readName(gate: PaymentGate, call: Call, req: Request): Promise<NamedCall | undefined> {
@@ -62,7 +76,8 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
   const { secret } = callRetry(call, req);
-  const { idempotency: store } = gate.options.facilitator;
+  const { facilitator } = gate.options;
+  const store = facilitator.idempotency;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
@@ -77,7 +92,8 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
-  const { begin, abandon } = takingRun(run, gate.options.facilitator);
+  const paidBy = ({ paymentId }: PaidBy) => paidResponse(facilitator, paymentId, { secret }).find();
+  const { begin, abandon } = takingRun(run, facilitator, paidBy);
   return {
     ...{ store, finish: run.finish, sealed: run.sealed, ended: run.ended },
     letGo: async () => (await run.abandon()) || run.isHeld(),
@@ -98,8 +114,16 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   };
 }
 
-/** A run for which something is taken of a pass: that is given back with it, and what was lost with runs before it as it begins. */
-function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['facilitator']) {
+/**
+ * A run for which something is taken of a pass, or which a payment pays. What is taken is given back with it, and as it begins what was
+ * lost with runs before it; where one of these was paid, and its response kept for the payment alone, that is its response.
+ * @param paidBy - finds what is kept for a payment
+ */
+function takingRun(
+  run: IdempotentRequest,
+  facilitator: PaymentGate['options']['facilitator'],
+  paidBy: (by: PaidBy) => Promise<StoredResponse | undefined>,
+) {
   // Its debit may be on its way still, from a process or a connection that was given up.
   const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId, true);
   let taken: TakenAs | undefined;
@@ -116,21 +140,33 @@ function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['
     });
   }
 
+  /** Gives back what was lost, and answers a response that was not. */
+  async function settle(lost: readonly (TakenAs | PaidBy)[]): Promise<StoredResponse | undefined> {
+    let found: StoredResponse | undefined;
+    for (const it of lost) {
+      if ('passId' in it) await giveBack(it);
+      else found ??= await paidBy(it);
+    }
+    return found;
+  }
+
   return {
-    async begin(takes?: TakenAs): Promise<Known | undefined> {
-      const begun = await run.begin(takes && [takes.passId, takes.requestId]);
+    async begin(takes?: TakenAs | PaidBy): Promise<Known | undefined> {
+      const begun = await run.begin(takes && notesOf(takes));
       if (begun.status !== 'started') return begun;
       run.hold();
-      [taken, ending] = [takes, undefined];
+      [taken, ending] = [takes && 'passId' in takes ? takes : undefined, undefined];
       try {
-        for (const lost of pairsOf(begun.lost)) await giveBack(lost);
+        const response = await settle(noted(begun.lost));
+        if (response === undefined) return undefined;
+        await run.finish(response);
+        return { status: 'replay', response };
       } catch (error) {
         // Whoever takes it over then knows what was lost, and nobody forgets it here meanwhile.
         ending = run.release().then(() => undefined);
         await ending;
         throw error;
       }
-      return undefined;
     },
     abandon(): Promise<void> {
       ending ??= undo();
@@ -139,9 +175,17 @@ function takingRun(run: IdempotentRequest, facilitator: PaymentGate['options']['
   };
 }
 
-/** @param words - names of a pass and of what a request took of it, in turns */
-function pairsOf(words: readonly string[]): readonly TakenAs[] {
-  return words.flatMap((passId, n) => (n % 2 === 0 ? [{ passId, requestId: words[n + 1] ?? '' }] : []));
+function notesOf(takes: TakenAs | PaidBy): readonly [string, string] {
+  return 'passId' in takes ? [takes.passId, takes.requestId] : [PAID_BY, takes.paymentId];
+}
+
+/** @param words - what {@link notesOf} has made, one after the other */
+function noted(words: readonly string[]): readonly (TakenAs | PaidBy)[] {
+  return words.flatMap((what, n) => {
+    if (n % 2 === 1) return [];
+    const id = words[n + 1] ?? '';
+    return [what === PAID_BY ? { paymentId: id } : { passId: what, requestId: id }];
+  });
 }
 
 /** An empty header names nothing. */

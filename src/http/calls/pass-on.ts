@@ -14,6 +14,7 @@ import {
   takeOffErrorHeaders,
   type Undelivered,
 } from '../../gateway/proxy/upstream-proxy.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { EXPOSE_HEADERS, sendProblem, withExposed } from '../../middleware/gate/respond.js';
@@ -37,7 +38,7 @@ export interface PassedCall {
   /** It is charged: writes that, before the last of its response leaves where that can be. Called once at most. Default: others write it. */
   book?(end: CallEnd): Promise<void>;
   /** Whether a caller who has ended it is charged, once the upstream was asked; the head of its response may have been sent by then. */
-  isCallersLoss(headSent: boolean): boolean;
+  isCallersLoss(headSent: boolean): MaybePromise<boolean>;
   /** Whether the response is taken on to its end, asked when the caller has left and with each piece after that. Default: it is not. */
   outlivesCaller?(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -111,7 +112,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   if (result.delivered) return chargedAs(end);
   const { reason, status, durationMs, headSent } = result;
   if (headSent && isHadUpToBound(res, reason)) return chargedAs(end);
-  const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss(headSent);
+  const isLoss = reason === 'client_gone' && durationMs > 0 && (await passed.isCallersLoss(headSent));
   if (isLoss) return chargedAs({ status, durationMs, upstreamMs: end.upstreamMs });
   const headers = await refund(end);
   if (!headSent && reason !== 'client_gone') {

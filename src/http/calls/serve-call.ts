@@ -17,54 +17,65 @@ import type { Receipt } from '../../protocol/types.js';
 import type { KeptAnswer } from '../../storage/calls/call-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
-import { namedOf } from './named-call.js';
+import { namedByKey, namedOf } from './named-call.js';
+import { namedPayment } from './named-payment.js';
 import { CREDITED, passOn } from './pass-on.js';
 import { passOnNamed } from './pass-on-named.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
 
 /** Serves the calls that are paid, those that credit pays, and those that passes cover. */
-export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'useCredit'>> & {
+export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'useCredit' | 'identifierFor'>> & {
   readonly serveCovered: (covered: CoveredRequest) => Promise<void>;
 };
 
 type GivenPasses = Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>;
 
 /**
- * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who
- * hangs up on a call that credit pays, or a pass, unless he has named it. What was paid for a call that is not charged is credit of its key at the project, and
- * of a pass nothing is taken, before the caller learns of it.
+ * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who hangs up
+ * on a call that credit or a pass pays, unless he has named it. What has an `Idempotency-Key` can be had again, whatever pays it. What
+ * was paid for a call that is not charged is credit of its key at the project, and of a pass nothing is taken, before the caller learns
+ * of it.
  */
 export function createCallServer(gateway: Gateway, passes: GivenPasses): CallServer {
-  const { calls } = gateway;
   return {
     run: (paid, receipt, recorded) => servePaid(gateway, passes, paid, receipt, recorded),
+    identifierFor: namedPayment,
     // One transaction for both: the caller waits for one of them, and a crash leaves neither without the other.
     keep: (req, kept) => callOf(req).bookWith?.(kept),
     serveCovered: (covered) => serveCovered(gateway, callOf(covered.req), covered),
     async useCredit(req, res) {
       const call = callOf(req);
       const named = await namedOf(req);
-      if (await named?.answerKnown(res)) return true;
-      const hold = await calls.holdCredit(call);
-      if (hold === undefined) return false;
-      try {
-        await refuseUnfit(req, call);
-        const answer = await named?.begin();
-        if (answer !== undefined) {
-          await calls.giveCreditBack(hold);
-          await answer(res);
-          return true;
-        }
-        await calls.enter(call);
-      } catch (error) {
-        await Promise.all([calls.giveCreditBack(hold), named?.abandon()]);
-        throw error;
+      // Before credit is held: who comes under its name meanwhile is told of this call, and not of what it leaves.
+      const answer = await named?.begin();
+      if (answer !== undefined) {
+        await answer(res);
+        return true;
       }
-      await serveOnCredit(gateway, call, hold, { req, res });
-      return true;
+      const hold = await enterOnCredit(gateway, req, call).catch(async (error: unknown) => {
+        await named?.abandon();
+        throw error;
+      });
+      if (hold === undefined) await named?.abandon();
+      else await serveOnCredit(gateway, call, hold, { req, res });
+      return hold !== undefined;
     },
   };
+}
+
+/** Holds the price of a call that can be passed on, and lets it in; undefined where there is no such credit. */
+async function enterOnCredit({ calls }: Gateway, req: Request, call: Call): Promise<PricedHold | undefined> {
+  const hold = await calls.holdCredit(call);
+  if (hold === undefined) return undefined;
+  try {
+    await refuseUnfit(req, call);
+    await calls.enter(call);
+    return hold;
+  } catch (error) {
+    await calls.giveCreditBack(hold);
+    throw error;
+  }
 }
 
 /** Serves a call whose money has landed. */
@@ -85,7 +96,10 @@ async function servePaid(
   const paid = { call, claim, receipt, paidIn, passId, requestId: requestIdOf(res) };
   const store = gate.options.facilitator.idempotency;
   const isKeptHere = passId === undefined && calls.keepsFor(store);
+  const named = await namedByKey(req);
   let booking: Promise<boolean> | undefined;
+  // It may be kept still when its caller has left.
+  const kept = async () => (recorded.isEnding ? recorded.ended : undefined);
   const { charged, end } = await passOn(gateway, call, {
     ...{ req, res, uncharged: passId === undefined ? CREDITED : NOT_TAKEN },
     payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
@@ -97,17 +111,23 @@ async function servePaid(
         return booking;
       };
     },
-    isCallersLoss: () => recorded.begun || recorded.isKept,
+    outlivesCaller: () => named !== undefined && !recorded.cannotBeKept,
+    async isCallersLoss() {
+      await kept();
+      return recorded.begun || recorded.isKept;
+    },
     async notCharged(it) {
       // Its caller has left while it was written, with his response, that he is charged.
       if (await booking?.catch(() => false)) return {};
       // First: what was bought is the payer's, whatever becomes of this process.
       if (passId !== undefined) await passes.giveBack(passId, claim.id);
       await calls.ended(paid, { ...it, charged: false })();
+      await named?.abandon();
       const landed = await landedHeaders(receipt);
       return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : firstUseGiven(claim, paidIn)) };
     },
   });
+  await kept();
   // What is not charged is written already.
   const isDue = charged && !(await booking?.catch(() => false));
   return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };

@@ -1,7 +1,9 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { declareIdentifier, PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
+import { sendProblem } from '../gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../idempotency/idempotent-request.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 
 const MISSING = `This resource is paid with the extension "${PAYMENT_IDENTIFIER}": add an id to it that was not used before.`;
@@ -26,13 +28,17 @@ export function identifierFault({ paymentIdentifier }: ResolvedPaymentOptions, p
 
 /** One payment under an identifier of its payer's. */
 export interface IdentifiedPayment {
-  /** Whether the identifier is this payment's and no other's; from now on it is. */
-  take(): Promise<boolean>;
+  /** Makes the identifier this payment's and no other's. Where it is another's, and nothing may be taken: what answers the request. */
+  take(): Promise<((res: Response) => void | Promise<void>) | undefined>;
+  /** Its response was kept for the payment. Default: it is nothing to the identifier. */
+  keep?(response: StoredResponse): Promise<void>;
   /** Gives it back, for a payment that is as if it had never been brought. */
   giveBack(): Promise<unknown>;
+  /** The request is over, however it went; called last. Default: that is nothing to it. */
+  leave?(): Promise<void>;
 }
 
-const ANONYMOUS: IdentifiedPayment = { take: async () => true, giveBack: async () => undefined };
+const ANONYMOUS: IdentifiedPayment = { take: async () => undefined, giveBack: async () => undefined };
 
 /**
  * Sees to it that one payment goes under one identifier: a client that pays anew under the same is not charged twice. The
@@ -53,5 +59,15 @@ export function identifiedPayment(
     fingerprint: paymentId,
     leaseMs: LEASE_MS,
   });
-  return { take: async () => (await run.begin()).status !== 'mismatch', giveBack: () => run.abandon() };
+  return {
+    take: async () => ((await run.begin()).status === 'mismatch' ? sendIdTaken : undefined),
+    giveBack: () => run.abandon(),
+  };
+}
+
+/** Another payment was made under the identifier. */
+function sendIdTaken(res: Response): void {
+  const detail =
+    'Another payment was made under this payment identifier; this one was not charged. Send the first payment again, which brings its response, or pay under another identifier.';
+  sendProblem(res, 'payment_identifier_conflict', detail);
 }

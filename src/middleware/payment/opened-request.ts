@@ -19,12 +19,21 @@ export function openedRequest(
   const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   const keep = (kept: SealedResponse) => gate.keep?.(req, kept);
+  const kept = paidResponse(options.facilitator, claim.id, { secret: retry.secret, payer: claim.payer, keep });
+  const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim.id);
   return {
     ...{ req, res, gate, claim, receiptHeaders, meter },
     tell: (receipt) => tellPayment(req, options.requestNames, learned, receipt),
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
-    kept: paidResponse(options.facilitator, claim.id, { secret: retry.secret, payer: claim.payer, keep }),
-    identifier: identifiedPayment(options, req, payment, claim.id),
+    kept: {
+      find: kept.find,
+      async put(response) {
+        const isKept = response !== undefined && (await claim.isHeld()) && (await kept.put(response));
+        await (isKept ? identifier.keep?.(response) : identifier.leave?.());
+        return isKept;
+      },
+    },
+    identifier,
     isByIpAddress: retry.byIpAddress !== undefined,
     ...compensated(attempt, claim, meter),
     challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),

@@ -14,6 +14,7 @@ import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { isClientGone } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import { deliver, inHandlerSpan } from '../tracing/request-span.js';
 import { giveBackSignIns, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { type AtPayment, beforePayment } from './before-payment.js';
@@ -27,7 +28,7 @@ import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js';
 import * as required from './payment-required.js';
-import { refused, sendAgain, sendIdTaken, sendInProgress, sendPending, sendUncharged } from './payment-responses.js';
+import { refused, sendAgain, sendInProgress, sendPending, sendUncharged } from './payment-responses.js';
 import { runHandler } from './run-handler.js';
 import { takeMoney } from './take-money.js';
 import { sendUsed } from './used-payment.js';
@@ -103,9 +104,9 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refuse(() => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
-      const isTheirs = retry.byIpAddress === undefined;
       const stored = await paidResponse(facilitator, id, retry).find();
-      if (stored === undefined) return refuse(() => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
+      const used = { id, receipt, isTheirs: retry.byIpAddress === undefined, cause: required.USED };
+      if (stored === undefined) return refuse(() => sendUsed(attempt, used));
       return {
         admitted: true,
         enter: async () => sendAgain(attempt, stored, await servedHeaders(attempt, id, receipt)),
@@ -116,7 +117,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       const decision = await decideClaim(attempt, claim);
       if (decision !== undefined) return decision;
       const paid = openedRequest(attempt, claim, receiptHeaders);
-      return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
+      return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }).finally(paid.identifier.leave) };
     }
   }
 }
@@ -124,12 +125,12 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
 /** Serves a request whose payment is held. Every way out of here says what becomes of the payment. */
 async function serve(paid: PaidRequest): Promise<void> {
   const { req, res, gate, claim, identifier, kept } = paid;
-  const { options } = gate;
   keepPrivate(res);
   try {
-    if (!(await identifier.take())) {
+    const answer = await identifier.take();
+    if (answer !== undefined) {
       await giveBack(paid);
-      return sendIdTaken(res);
+      return await answer(res);
     }
     if (isClientGone(res)) return await giveBack(paid);
     const stored = claim.resumed ? await kept.find() : undefined;
@@ -137,6 +138,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       if (!(await mayReplay(paid))) return;
       const headers = await paid.landedHeaders(claim.receipt);
       await claim.served();
+      await identifier.keep?.(stored);
       return sendAgain(paid, stored, headers);
     }
     if (claim.resumed && !(await mayRunAgain(paid))) return;
@@ -146,8 +148,8 @@ async function serve(paid: PaidRequest): Promise<void> {
   }
   paid.tell(claim.receipt);
   notePaid(req, gate, claim.terms);
-  callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
-  return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
+  callHook(gate.where, 'onVerified', gate.options.onVerified, { req, payer: claim.payer, terms: claim.terms });
+  return gate.options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
 }
 
 /**
@@ -156,8 +158,8 @@ async function serve(paid: PaidRequest): Promise<void> {
  * costs nothing, and nothing of a response leaves before the money has landed.
  */
 async function handlerFirst(paid: PaidRequest): Promise<void> {
-  const { res, next, gate, claim, kept } = paid;
-  const { options } = gate;
+  const { res, next, claim, kept } = paid;
+  const { options } = paid.gate;
   const buffered = bufferResponse(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
   const end = await inHandlerSpan(() => {
     next();
@@ -170,14 +172,13 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
       await giveBack(paid);
       return buffered.send(() => sendUncharged(paid, end));
     }
-    const { response } = end;
-    if (await claim.isHeld()) await kept.put(response);
+    await kept.put(end.response);
     const receipt = await takeMoney(paid, buffered.send);
     if (receipt === undefined) return;
     await paid.meter?.end(true);
-    const headers = required.paidHeaders(response.headers, await paid.landedHeaders(receipt));
+    const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
     // A client that does not read is cut off before this counts as handed over.
-    const send = (): void => buffered.send(() => sendStored(res, { ...response, headers }));
+    const send = (): void => buffered.send(() => sendStored(res, { ...end.response, headers }));
     await ((await deliver(res, options.deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
   } catch (error) {
     // Somebody must still be able to tell the client.
@@ -200,9 +201,8 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   paid.tell(receipt);
   setHeaders(res, await paid.landedHeaders(receipt));
   onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
-  const recorded = recordResponse(res, async (response) => {
-    return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
-  });
+  const keep = async (it?: StoredResponse) => kept.put(charges(gate, res) ? it : undefined);
+  const recorded = recordResponse(res, keep, gate.run !== undefined);
   try {
     const { served, failed, write } = await inHandlerSpan(() => run(paid, receipt, recorded));
     await paid.meter?.end(served);

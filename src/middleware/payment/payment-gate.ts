@@ -10,6 +10,7 @@ import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
 import type { CreditMeter } from '../passes/pass-types.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
 import type { CallerParts } from '../wallet/caller-request.js';
@@ -43,6 +44,8 @@ export interface PaymentGate {
   readonly sellerFor?: (terms: Terms) => PaymentUse['seller'];
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
   readonly retryFor?: (req: Request) => Retry;
+  /** Under which identifier a payment of a request goes. Default: the one that it carries, where the options take any. */
+  readonly identifierFor?: (req: Request, claim: Claim) => IdentifiedPayment;
   /** Called with each request: has the set-up looked at, the first time. Default: it is not. */
   readonly watch?: () => void;
   /** Why the first 402 is sent. Default: the resource has a price. */
@@ -61,7 +64,7 @@ export interface PaymentGate {
   readonly beforeReplay?: (res: Response) => void;
   /** Called before a request that was run before is run again. Where it rejects, the run does not count. */
   readonly beforeRunAgain?: (req: Request) => Promise<void>;
-  /** With `settle: 'before'`: serves a request whose money has landed. Default: the handler behind the gate. */
+  /** With `settle: 'before'`: serves a request whose money has landed, and ends only a response that is whole. Default: the handler behind the gate. */
   readonly run?: (paid: PaidRequest, receipt: Receipt, recorded: RecordedResponse) => Promise<RunEnd>;
   /**
    * Asked for a response that is about to end: keeps it with books of one's own, and tells whether it is kept. Undefined, and by
@@ -94,8 +97,8 @@ export interface PaidRequest {
   readonly next: NextFunction;
   readonly gate: PaymentGate;
   readonly claim: Claim;
-  /** Where its response is kept. */
-  readonly kept: PaidResponse;
+  /** Where its response is kept while its payment is held, and had by the identifier of that; undefined is one that is not to be kept. */
+  readonly kept: Pick<PaidResponse, 'find'> & { put(response: StoredResponse | undefined): Promise<boolean> };
   readonly identifier: IdentifiedPayment;
   /** Whether an address is all that shows who comes again. */
   readonly isByIpAddress: boolean;

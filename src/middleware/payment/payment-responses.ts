@@ -1,4 +1,3 @@
-import type { Response } from 'express';
 import { sendUndecided } from '../browser/waiting-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Refused } from '../gate/gate.js';
@@ -28,13 +27,6 @@ export function refused(
 export function sendInProgress({ req, res, gate }: Answered): void {
   const detail = 'Another request is being served for this payment.';
   sendUndecided(req, res, gate.options, { code: 'payment_in_progress', detail, retryAfterSeconds: 1 });
-}
-
-/** Another payment was made under the identifier. */
-export function sendIdTaken(res: Response): void {
-  const detail =
-    'Another payment was made under this payment identifier; this one was not charged. Send the first payment again, which brings its response, or pay under another identifier.';
-  sendProblem(res, 'payment_identifier_conflict', detail);
 }
 
 /** The outcome is not known yet; `receipt` names the transaction. */

@@ -37,7 +37,9 @@ const REPLAYED = 'Idempotency-Replayed';
 export interface RecordedResponse {
   /** Whether anything of it has been handed to the connection. */
   readonly begun: boolean;
-  /** Whether its handler has ended it, and `beforeEnd` is done. */
+  /** Whether its handler has ended it. */
+  readonly isEnding: boolean;
+  /** The same, and `beforeEnd` is done. */
   readonly hasEnded: boolean;
   /** Whether it cannot be kept, whenever its handler ends it: a stream of events, or longer than what is kept. */
   readonly cannotBeKept: boolean;
@@ -63,7 +65,6 @@ export function recordResponse(
 ): RecordedResponse {
   const body = createBody(MAX_KEPT_BYTES);
   let isWhole = true;
-  let isEnding = false;
   let mode: Mode = 'open';
   let resolve: () => void = () => {};
   const ended = new Promise<void>((done) => {
@@ -74,6 +75,7 @@ export function recordResponse(
     hasEnded: false,
     isKept: false,
     ended,
+    isEnding: false,
     endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
     get cannotBeKept() {
       return !isWhole || isEventStream(res);
@@ -81,14 +83,14 @@ export function recordResponse(
   };
   const intercept = interceptMethods(res, () => mode);
   const { write, end, flushHeaders } = res;
-  const headOf = noteHead(res, () => isEnding);
+  const headOf = noteHead(res, () => recorded.isEnding);
 
   function add(chunk: unknown, encoding: unknown): void {
-    if (!isEnding && isWhole && isChunk(chunk)) isWhole = body.add(chunk, encoding);
+    if (!recorded.isEnding && isWhole && isChunk(chunk)) isWhole = body.add(chunk, encoding);
   }
 
   function begin(): void {
-    recorded.begun ||= !isEnding && !isClientGone(res);
+    recorded.begun ||= !recorded.isEnding && !isClientGone(res);
   }
 
   Reflect.set(res, 'flushHeaders', () => {
@@ -101,9 +103,9 @@ export function recordResponse(
     return Reflect.apply(write, res, [chunk, ...rest]);
   });
   Reflect.set(res, 'end', (...args: unknown[]) => {
-    if (isEnding) return res;
+    if (recorded.isEnding) return res;
     add(args[0], args[1]);
-    isEnding = true;
+    recorded.isEnding = true;
     if (headOf() === undefined) res.writeHead(res.statusCode);
     const { statusCode, statusMessage } = res;
     const finish = (kept: boolean): void => {

@@ -6,7 +6,7 @@ import express from 'express';
 import { createFacilitator, createGateway, createIdentity, createRouter, openStorage } from '../../../src/index.js';
 
 const { MONEY_DATABASE = '', MONEY_RPC = '', MONEY_KEYPAIR = '', MONEY_SPLIT = '', MONEY_PORT = '0' } = process.env;
-/** Where whoever takes from a pass, or gives back to one, stands still for ever. Default: nowhere. */
+/** Where whoever takes from a pass, gives back to one, or keeps a response stands still for ever. Default: nowhere. */
 const { MONEY_STANDS } = process.env;
 const RECOVER_EVERY_MS = 500;
 const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
@@ -14,17 +14,19 @@ const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
 const tell = (line: string): void => void writeSync(1, `${line}\n`);
 
 const opened = await openStorage(MONEY_DATABASE);
-const { counters, passes } = opened;
+const { counters, passes, idempotency } = opened;
 const standing = (): Promise<never> => {
   tell('stands still');
   return new Promise(() => {});
 };
-const STANDING: Readonly<Record<string, Partial<typeof passes>>> = {
-  'before debit': { debit: standing },
-  'after debit': { debit: async (debit) => (await passes.debit(debit)) && standing() },
-  'before giving back': { giveBack: standing },
+const passesThat = (stand: Partial<typeof passes>) => ({ passes: { ...passes, ...stand } });
+const STANDING: Readonly<Record<string, Partial<typeof opened>>> = {
+  'before debit': passesThat({ debit: standing }),
+  'after debit': passesThat({ debit: async (debit) => (await passes.debit(debit)) && standing() }),
+  'before giving back': passesThat({ giveBack: standing }),
+  'before a name has its response': { idempotency: { ...idempotency, finish: standing } },
 };
-const storage = { ...opened, passes: { ...passes, ...STANDING[MONEY_STANDS ?? ''] } };
+const storage = { ...opened, ...STANDING[MONEY_STANDS ?? ''] };
 const facilitator = createFacilitator({
   network: 'solana-devnet',
   rpcUrl: MONEY_RPC,

@@ -20,6 +20,7 @@ describe.each(DAILY_DATABASES)('a call that was paid before, on %s', (...databas
     fixture = opened();
   });
   beforeEach(async () => {
+    served = 0;
     calls = await openCallsOnCredit(fixture, answers);
   });
 
@@ -110,6 +111,19 @@ describe.each(DAILY_DATABASES)('a call that was paid before, on %s', (...databas
     expect([other.status, other.body['code']]).toEqual([422, 'idempotency_key_reused']);
     expectSame(await calls.call(name), first.text);
     expect(await calls.creditOf()).toEqual(['0.012347']);
+  });
+
+  test('from the last of its credit is told that it is running where it comes again meanwhile, however soon', async () => {
+    const payments = await calls.leaveCredit(8);
+    for (const _ of payments) {
+      const name = newName();
+      const twice = await Promise.all([calls.call(name), calls.call(name)]);
+      for (const { status, text } of twice) {
+        if (status === 200) expect(text).toBe(`job ${served}`);
+        else expect(status).toBe(409);
+      }
+    }
+    expect([served, await calls.creditOf()]).toEqual([8, []]);
   });
 
   test('is run once where it comes twice at once', async () => {

@@ -13,14 +13,16 @@ function leastOf(deed: () => unknown): number {
 }
 
 test.each(['/', '//(a)', '/a', '/.', '%5c', '/%2f', '/%61', '%252525255c/'])(
-  'a path of eight times as many "%s" takes no more than eight times as long to be read, give or take',
+  'a path of 16 times as many "%s" takes no more than 16 times as long to be read, give or take',
   (part) => {
     const timeOf = (length: number) => {
       const path = `//${part.repeat(Math.floor(length / part.length))}`;
       return leastOf(() => pathReadings(path));
     };
     timeOf(8_000);
-    expect(timeOf(8_000) / timeOf(1_000)).toBeLessThan(32);
+    // Were it the square, it would be 256 times as long; whatever else the machine does can only make it look worse.
+    const growths = Array.from({ length: 5 }, () => timeOf(8_000) / timeOf(500));
+    expect(Math.min(...growths)).toBeLessThan(80);
   },
 );
 
