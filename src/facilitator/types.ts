@@ -78,6 +78,8 @@ export interface PassWanted {
 export interface LandedTerms {
   readonly terms: Terms;
   readonly receipt: Receipt;
+  /** Of the request that it is bound to. Default: it is bound to none. */
+  readonly fingerprint?: string;
 }
 
 /** Who comes with a payment, for {@link Facilitator.admittedWith}. */

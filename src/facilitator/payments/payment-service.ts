@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
@@ -44,7 +45,9 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
     async landed(paymentId) {
       const record = await parts.ledger.find(paymentId);
       const receipt = record && receiptOf(record);
-      return record === undefined || receipt === undefined ? undefined : { terms: record.terms, receipt };
+      if (record === undefined || receipt === undefined) return undefined;
+      const { terms, fingerprint } = record;
+      return { terms, receipt, ...defined({ fingerprint }) };
     },
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
     settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),

@@ -92,7 +92,11 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
-  const paidBy = ({ paymentId }: PaidBy) => paidResponse(facilitator, paymentId, { secret }).find();
+  const paidBy = async ({ paymentId }: PaidBy) => {
+    const landed = await facilitator.landed(paymentId);
+    // Given back, it may have paid another call since.
+    return landed?.fingerprint === fingerprint ? paidResponse(facilitator, paymentId, { secret }).find() : undefined;
+  };
   const { begin, abandon } = takingRun(run, facilitator, paidBy);
   return {
     ...{ store, finish: run.finish, sealed: run.sealed, ended: run.ended },
