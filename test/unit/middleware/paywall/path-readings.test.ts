@@ -1,28 +1,18 @@
 import fc from 'fast-check';
 import { pathReadings } from '../../../../src/middleware/paywall/path-readings.js';
-
-/** The least time of several tries. */
-function leastOf(deed: () => unknown): number {
-  return Math.min(
-    ...Array.from({ length: 7 }, () => {
-      const began = performance.now();
-      deed();
-      return performance.now() - began;
-    }),
-  );
-}
+import { timesLonger } from '../../../helpers/times-longer.js';
 
 test.each(['/', '//(a)', '/a', '/.', '%5c', '/%2f', '/%61', '%252525255c/'])(
   'a path of 16 times as many "%s" takes no more than 16 times as long to be read, give or take',
   (part) => {
-    const timeOf = (length: number) => {
+    const read = (length: number) => {
       const path = `//${part.repeat(Math.floor(length / part.length))}`;
-      return leastOf(() => pathReadings(path));
+      return () => pathReadings(path);
     };
-    timeOf(8_000);
-    // Were it the square, it would be 256 times as long; whatever else the machine does can only make it look worse.
-    const growths = Array.from({ length: 5 }, () => timeOf(8_000) / timeOf(500));
-    expect(Math.min(...growths)).toBeLessThan(80);
+    const [long, short] = [read(8_000), read(500)];
+    long();
+    // Were it the square, it would be 256 times as long.
+    expect(timesLonger(long, short, (times) => times < 80)).toBeLessThan(80);
   },
 );
 
