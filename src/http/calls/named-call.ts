@@ -24,7 +24,7 @@ import { callRetry } from './call-request.js';
  * name, and the call is charged once. What a payment has paid itself is had again by that as well, whatever its name. A call whose
  * body is too long to be compared has no name.
  */
-export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'sealed' | 'ended'> {
+export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'release' | 'sealed' | 'ended'> {
   /** As of a {@link NamedRequest}; of a payment that pays it is noted which, and nothing is to be given back. */
   begin(takes?: TakenAs | PaidBy): ReturnType<NamedRequest['begin']>;
   /** Where responses are kept. */
@@ -99,7 +99,7 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   };
   const { begin, abandon } = takingRun(run, facilitator, paidBy);
   return {
-    ...{ store, finish: run.finish, sealed: run.sealed, ended: run.ended },
+    ...{ store, finish: run.finish, release: run.release, sealed: run.sealed, ended: run.ended },
     letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
       const known = await run.find();

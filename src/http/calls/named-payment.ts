@@ -15,7 +15,9 @@ export function namedPayment(req: Request, { id: paymentId }: Claim): Identified
       return answer;
     },
     async keep(response) {
-      if (await named?.finish(response)) named = undefined;
+      // Else who comes under the name finds what is kept for the payment that it notes.
+      if (named !== undefined && !(await named.finish(response))) await named.release();
+      named = undefined;
     },
     giveBack: abandon,
     leave: abandon,

@@ -123,6 +123,14 @@ describe.each(DAILY_DATABASES)('a call with an Idempotency-Key that a payment pa
       expect(await calledAs(other, 'another job')).toEqual(['job 2', null]);
     });
 
+    test('is had by its key though its response could be kept for its payment alone', async () => {
+      const finish = jest.spyOn(fixture().storage.idempotency, 'finish').mockRejectedValueOnce(new Error('is down'));
+      expect(await calledAs({ ...(await pay()), ...name })).toEqual(['job 1', null]);
+      finish.mockRestore();
+      expect(await calledAs(name)).toEqual(['job 1', 'true']);
+      expect(await calledAs({ ...(await pay()), ...name })).toEqual(['job 1', 'true']);
+    });
+
     test('leaves its key free where its response is too long to be kept', async () => {
       fixture().upstream.respond((res) => void res.end('x'.repeat(MIB + 1)));
       expect((await calls.call({ ...(await pay()), ...name })).text.length).toBe(MIB + 1);
