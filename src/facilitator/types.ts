@@ -78,8 +78,12 @@ export interface PassWanted {
 export interface LandedTerms {
   readonly terms: Terms;
   readonly receipt: Receipt;
-  /** Of the request that it is bound to. Default: it is bound to none. */
-  readonly fingerprint?: string;
+}
+
+/** A payment that was sent and has not failed, for {@link Facilitator.knownPayment}: what it is bound to, where it is bound, and its claim. */
+export interface KnownPayment extends Pick<PaymentUse, 'fingerprint' | 'retryHash'> {
+  /** Holds it again for what it is bound to, where its money has landed; until then it is pending. */
+  resume(): Promise<OpenedPayment>;
 }
 
 /** Who comes with a payment, for {@link Facilitator.admittedWith}. */
@@ -234,6 +238,8 @@ export interface Facilitator extends HoldingsReader {
   isBuying(wanted: PassWanted): Promise<boolean>;
   /** What was asked and paid with a payment whose money has landed, by its id; undefined for others, and for one that is forgotten. */
   landed(paymentId: string): Promise<LandedTerms | undefined>;
+  /** A payment whose money has left its wallet, or may have, by its id; undefined for others, and for one that is forgotten. */
+  knownPayment(paymentId: string): Promise<KnownPayment | undefined>;
   /**
    * The transaction that pays some terms, for a wallet to sign: complete but for its signatures, the fee payer's slot empty. Nothing is
    * held, and nothing asked about the wallet. Rejects with `not_configured` where the chain is not read from here, with

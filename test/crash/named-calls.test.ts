@@ -150,13 +150,18 @@ describe.each(emptyDatabases())(
     };
     const unpaid = {};
 
-    test('is made again for the payment that had paid it, and had by its name', async () => {
-      const [name, paid] = [newName(), await pay()];
-      await killUnderWay(name, paid);
-      expect(await callAgain(name, paid)).toEqual([200, 'done', null]);
-      expect((await call(name, unpaid)).text).toBe('done');
-      expect((await call(newName(), unpaid)).status).toBe(402);
-    });
+    test.each(['that payment', 'its name alone', 'another payment'])(
+      'is made again for the payment that had paid it, by %s, and had by its name',
+      async (by) => {
+        const [name, paid, other] = [newName(), await pay(), await pay()];
+        await killUnderWay(name, paid);
+        const brought = { 'that payment': paid, 'its name alone': unpaid, 'another payment': other }[by];
+        expect(await callAgain(name, brought)).toEqual([200, 'done', null]);
+        expect((await call(name, unpaid)).text).toBe('done');
+        expect((await call(newName(), unpaid)).status).toBe(402);
+        expect((await call(newName(), other)).text).toBe('done');
+      },
+    );
 
     test('is had by its name where its response was kept for its payment alone', async () => {
       const name = newName();

@@ -79,10 +79,9 @@ function join(members: Members): Facilitator {
     settle: (payment, terms, options) => on(terms.network).settle(payment, terms, options),
     supported: async () => joinSupported(await Promise.allSettled(members.map((it) => it.supported()))),
   };
-  const landed: Facilitator['landed'] = async (paymentId) => {
-    const found = await Promise.all(members.map((it) => it.landed(paymentId)));
-    return found.find((it) => it !== undefined);
-  };
+  const firstOf = async <T>(asked: readonly Promise<T | undefined>[]) =>
+    (await Promise.all(asked)).find((it) => it !== undefined);
+  const landed: Facilitator['landed'] = (paymentId) => firstOf(members.map((it) => it.landed(paymentId)));
   return Object.freeze({
     ...first,
     ...core,
@@ -99,6 +98,7 @@ function join(members: Members): Facilitator {
       return (await Promise.all(members.map((it) => it.isBuying(wanted)))).includes(true);
     },
     landed,
+    knownPayment: (paymentId) => firstOf(members.map((it) => it.knownPayment(paymentId))),
     async refund(paymentId) {
       const found = await landed(paymentId);
       return on(found?.terms.network ?? first.network).refund(paymentId);

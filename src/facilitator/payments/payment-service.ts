@@ -1,10 +1,10 @@
-import { defined } from '../../lib/defined.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
 import { claimInPlace, isDue } from './claim-in-place.js';
+import { knownPayment } from './known-payment.js';
 import { bindingOf } from './payment-binding.js';
 import type { PaymentServiceParts } from './payment-life.js';
 import { receiptOf } from './receipt.js';
@@ -16,7 +16,7 @@ const SETTLE_ONLY = 'settle';
 /** The part of a facilitator that holds, settles and completes payments. */
 export type PaymentService = Pick<
   Facilitator,
-  'verify' | 'knownTerms' | 'admittedWith' | 'isBuying' | 'landed' | 'openPayment' | 'settle'
+  'verify' | 'knownTerms' | 'admittedWith' | 'isBuying' | 'landed' | 'knownPayment' | 'openPayment' | 'settle'
 >;
 
 /**
@@ -45,10 +45,9 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
     async landed(paymentId) {
       const record = await parts.ledger.find(paymentId);
       const receipt = record && receiptOf(record);
-      if (record === undefined || receipt === undefined) return undefined;
-      const { terms, fingerprint } = record;
-      return { terms, receipt, ...defined({ fingerprint }) };
+      return record === undefined || receipt === undefined ? undefined : { terms: record.terms, receipt };
     },
+    knownPayment: (paymentId) => knownPayment(parts, paymentId),
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
     settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),
   };

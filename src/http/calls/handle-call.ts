@@ -7,7 +7,7 @@ import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { callRoute } from '../../gateway/prices/call-route.js';
+import { type CallRoute, callRoute } from '../../gateway/prices/call-route.js';
 import { singlePrices } from '../../gateway/prices/project-offers.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { isVisibleTo } from '../../gateway/projects/visibility.js';
@@ -34,6 +34,7 @@ import { projectLabel, UNKNOWN_PROJECT } from '../framework/project-label.js';
 import { type CallGates, facilitatorOf } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import { namedByKey, noteName } from './named-call.js';
+import { noHandler } from './serve-for-payment.js';
 import type { ServeFree } from './serve-free.js';
 import { refuseUnfit } from './unfit-call.js';
 import { refuseUnready } from './unready-upstream.js';
@@ -93,8 +94,7 @@ async function handle(parts: CallParts, req: Request, res: Response, slug: strin
     const { route: name, rule } = route;
     const call = newCall({ project: route.project, route: name, rule, key, at, method, publicPath, rest });
     noteCall(req, call);
-    if (await parts.serveFree({ req, res, call, project, isFree: route.isFree })) return;
-    await payAndServe(parts, req, res, call, parts.gates(project, route));
+    await serveOrAgain(parts, req, res, call, { project, route });
   } catch (error) {
     if (error instanceof TollhouseError) calls.refuse({ projectId: project.id, at, reason: error.code });
     throw error;
@@ -113,6 +113,28 @@ async function findVisible({ projects, keys }: Gateway, req: Request, slug: stri
   throw new TollhouseError('project_not_found', 'There is no project with this slug.');
 }
 
+/** What is known under the name of a call comes before all that could be taken for it. */
+async function serveOrAgain(
+  parts: CallParts,
+  req: Request,
+  res: Response,
+  call: Call,
+  { project, route }: { readonly project: ProjectRecord; readonly route: CallRoute },
+): Promise<void> {
+  const { isFree } = route;
+  try {
+    if (!isFree) noteName(parts.gates(project, route), call, req);
+    const named = await namedByKey(req);
+    // A payment in a header is claimed before that: what it has bought is told with its response.
+    if (named !== undefined && readPayment(req) === undefined && (await named.answerKnown(res))) return;
+    if (await parts.serveFree({ req, res, call, project, isFree })) return;
+    await payAndServe(parts, req, res, call, parts.gates(project, route));
+  } finally {
+    if (problemCodeOf(res) === 'settlement_pending') call.mayBePaid = true;
+    await parts.gateway.calls.leave(call);
+  }
+}
+
 async function payAndServe(
   parts: CallParts,
   req: Request,
@@ -122,36 +144,23 @@ async function payAndServe(
 ): Promise<void> {
   const { calls } = parts.gateway;
   const proof = req.get(SERVICE_PAYMENT_HEADER);
-  const payment = readPayment(req);
-  noteName(gate, call, req);
-  // Any other payment is claimed before that: what it has bought is told with its response.
-  const named = payment === undefined ? await namedByKey(req) : undefined;
-  if (await named?.answerKnown(res)) return;
-  const isPaid = proof !== undefined || payment !== undefined;
+  const isPaid = proof !== undefined || readPayment(req) !== undefined;
   if (isPaid) {
     // Whoever brings no payment is told the price first, whatever else is wrong.
     await refuseUnfit(req, call);
     calls.requireRoom(call.project, call.key.owner);
   }
-  try {
-    const decision =
-      proof === undefined
-        ? await decidePayment(gate, req, res)
-        : await decideProof(parts, gate, { req, res, call, proof });
-    if (decision.admitted) await decision.enter(noHandler);
-    else await decision.answer();
-    const reason = problemCodeOf(res);
-    const asked = { projectId: call.project.id, at: call.at };
-    if (reason === 'payment_required' && !isPaid) calls.challenge(asked);
-    else if (reason !== undefined && !call.isBooked) calls.refuse({ ...asked, reason });
-  } finally {
-    if (problemCodeOf(res) === 'settlement_pending') call.mayBePaid = true;
-    await calls.leave(call);
-  }
+  const decision =
+    proof === undefined
+      ? await decidePayment(gate, req, res)
+      : await decideProof(parts, gate, { req, res, call, proof });
+  if (decision.admitted) await decision.enter(noHandler);
+  else await decision.answer();
+  const reason = problemCodeOf(res);
+  const asked = { projectId: call.project.id, at: call.at };
+  if (reason === 'payment_required' && !isPaid) calls.challenge(asked);
+  else if (reason !== undefined && !call.isBooked) calls.refuse({ ...asked, reason });
 }
-
-/** What a paid request goes on to is the upstream, and no handler of Express. */
-function noHandler(): void {}
 
 interface ProofAttempt {
   readonly req: Request;

@@ -1,23 +1,19 @@
 import type { Request, Response } from 'express';
+import type { KnownPayment } from '../../facilitator/types.js';
 import { type Call, callResource } from '../../gateway/calls/call.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
-import {
-  createIdempotentRequest,
-  type IdempotentRequest,
-  type Known,
-} from '../../middleware/idempotency/idempotent-request.js';
+import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
-import { giveBackToPass } from '../../middleware/passes/give-back.js';
-import type { NamedRequest, TakenAs } from '../../middleware/passes/pass-types.js';
-import { paidResponse } from '../../middleware/payment/paid-responses.js';
+import type { NamedRequest } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
-import type { StoredResponse } from '../../middleware/response/response-seal.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import { callRetry } from './call-request.js';
+import { serveForPayment } from './serve-for-payment.js';
+import { type KnownCall, takingRun } from './taking-run.js';
 
 /**
  * A call that its caller has named, by an `Idempotency-Key` or by the payment that it brings: its response can be had again under that
@@ -25,22 +21,15 @@ import { callRetry } from './call-request.js';
  * body is too long to be compared has no name.
  */
 export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'release' | 'sealed' | 'ended'> {
-  /** As of a {@link NamedRequest}; of a payment that pays it is noted which, and nothing is to be given back. */
-  begin(takes?: TakenAs | PaidBy): ReturnType<NamedRequest['begin']>;
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
   answerKnown(res: Response): Promise<boolean>;
-}
-
-/** A payment that pays a call. */
-interface PaidBy {
-  readonly paymentId: string;
+  /** Begins it for a payment, as {@link NamedRequest.begin}: that is noted, and whoever comes under the name then is served for it. */
+  beginPaid(paymentId: string): ReturnType<NamedRequest['begin']>;
 }
 
 const KEY_HEADER = 'Idempotency-Key';
-/** Stands before the id of a payment in what a run notes, as the name of a pass does before what is taken of that. */
-const PAID_BY = 'payment';
 /** What a call takes beside the time that its upstream has for the head; milliseconds. */
 const BODY_MS = 60_000;
 
@@ -75,9 +64,9 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   const fingerprint = name && (await wholeFingerprint(req));
   if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
-  const { secret } = callRetry(call, req);
-  const { facilitator } = gate.options;
-  const store = facilitator.idempotency;
+  const retry = callRetry(call, req);
+  const { secret } = retry;
+  const { idempotency: store } = gate.options.facilitator;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
@@ -87,109 +76,26 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     leaseMs: call.project.upstream.timeoutMs + BODY_MS,
     owner: call.key.owner,
   });
-  const answerAs = async (known: Known, res: Response): Promise<void> => {
+  const answerAs = async (known: KnownCall, res: Response): Promise<void> => {
     if (known.status === 'replay') return sendAgain({ req, res, gate }, known.response, {});
+    if (known.status === 'paid') return serveForPayment({ req, res, gate, retry }, known.payment);
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
-  const paidBy = async ({ paymentId }: PaidBy) => {
-    const landed = await facilitator.landed(paymentId);
-    // Given back, it may have paid another call since.
-    return landed?.fingerprint === fingerprint ? paidResponse(facilitator, paymentId, { secret }).find() : undefined;
-  };
-  const { begin, abandon } = takingRun(run, facilitator, paidBy);
+  const answering = (known: KnownCall | undefined) => known && ((res: Response) => answerAs(known, res));
+  const isFor = (it: KnownPayment) => it.fingerprint === fingerprint && it.retryHash === retry.hash;
+  const { known, begin, beginPaid, abandon } = takingRun(run, gate.options.facilitator, isFor);
   return {
-    ...{ store, finish: run.finish, release: run.release, sealed: run.sealed, ended: run.ended },
+    ...{ store, finish: run.finish, release: run.release, sealed: run.sealed, ended: run.ended, abandon },
     letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
-      const known = await run.find();
-      if (known === undefined) return false;
-      // What a pass gave for it is there again before this call asks for it.
-      const other = known.status === 'ended' ? await begin() : known;
-      if (other === undefined) await run.abandon();
-      else await answerAs(other, res);
+      const other = await known();
+      if (other !== undefined) await answerAs(other, res);
       return other !== undefined;
     },
-    async begin(takes) {
-      const known = await begin(takes);
-      return known && ((res) => answerAs(known, res));
-    },
-    abandon,
+    begin: async (takes) => answering(await begin(takes)),
+    beginPaid: async (paymentId) => answering(await beginPaid(paymentId)),
   };
-}
-
-/**
- * A run for which something is taken of a pass, or which a payment pays. What is taken is given back with it, and as it begins what was
- * lost with runs before it; where one of these was paid, and its response kept for the payment alone, that is its response.
- * @param paidBy - finds what is kept for a payment
- */
-function takingRun(
-  run: IdempotentRequest,
-  facilitator: PaymentGate['options']['facilitator'],
-  paidBy: (by: PaidBy) => Promise<StoredResponse | undefined>,
-) {
-  // Its debit may be on its way still, from a process or a connection that was given up.
-  const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId, true);
-  let taken: TakenAs | undefined;
-  let ending: Promise<void> | undefined;
-
-  async function undo(): Promise<void> {
-    const takes = taken;
-    if (takes === undefined) return void (await run.abandon());
-    // Should it never be given back from here, whoever begins the call anew does that once its lease is over.
-    run.ended();
-    await giveBackToPass(facilitator, `the pass ${takes.passId}`, async () => {
-      await giveBack(takes);
-      await run.abandon();
-    });
-  }
-
-  /** Gives back what was lost, and answers a response that was not. */
-  async function settle(lost: readonly (TakenAs | PaidBy)[]): Promise<StoredResponse | undefined> {
-    let found: StoredResponse | undefined;
-    for (const it of lost) {
-      if ('passId' in it) await giveBack(it);
-      else found ??= await paidBy(it);
-    }
-    return found;
-  }
-
-  return {
-    async begin(takes?: TakenAs | PaidBy): Promise<Known | undefined> {
-      const begun = await run.begin(takes && notesOf(takes));
-      if (begun.status !== 'started') return begun;
-      run.hold();
-      [taken, ending] = [takes && 'passId' in takes ? takes : undefined, undefined];
-      try {
-        const response = await settle(noted(begun.lost));
-        if (response === undefined) return undefined;
-        await run.finish(response);
-        return { status: 'replay', response };
-      } catch (error) {
-        // Whoever takes it over then knows what was lost, and nobody forgets it here meanwhile.
-        ending = run.release().then(() => undefined);
-        await ending;
-        throw error;
-      }
-    },
-    abandon(): Promise<void> {
-      ending ??= undo();
-      return ending;
-    },
-  };
-}
-
-function notesOf(takes: TakenAs | PaidBy): readonly [string, string] {
-  return 'passId' in takes ? [takes.passId, takes.requestId] : [PAID_BY, takes.paymentId];
-}
-
-/** @param words - what {@link notesOf} has made, one after the other */
-function noted(words: readonly string[]): readonly (TakenAs | PaidBy)[] {
-  return words.flatMap((what, n) => {
-    if (n % 2 === 1) return [];
-    const id = words[n + 1] ?? '';
-    return [what === PAID_BY ? { paymentId: id } : { passId: what, requestId: id }];
-  });
 }
 
 /** An empty header names nothing. */

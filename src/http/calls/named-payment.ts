@@ -3,23 +3,30 @@ import type { Claim } from '../../facilitator/types.js';
 import type { IdentifiedPayment } from '../../middleware/payment/identified-payment.js';
 import { type NamedCall, namedByKey } from './named-call.js';
 
-/** The payment of a call, under the `Idempotency-Key` of that: one call pays one, and has its response by either. */
-export function namedPayment(req: Request, { id: paymentId }: Claim): IdentifiedPayment {
+/**
+ * The payment of a call, under the `Idempotency-Key` of that: one call pays one, and has its response by either. Once its money may have
+ * moved, the key is that payment's until its response is kept, or cannot be had again.
+ */
+export function namedPayment(req: Request, { id }: Claim): IdentifiedPayment {
   let named: NamedCall | undefined;
-  const abandon = async () => named?.abandon();
+  const end = async (how: (it: NamedCall) => Promise<unknown>): Promise<void> => {
+    const it = named;
+    named = undefined;
+    if (it !== undefined) await how(it);
+  };
   return {
     async take() {
       const found = await namedByKey(req);
-      const answer = await found?.begin({ paymentId });
+      const answer = await found?.beginPaid(id);
       if (answer === undefined) named = found;
       return answer;
     },
-    async keep(response) {
-      // Else who comes under the name finds what is kept for the payment that it notes.
-      if (named !== undefined && !(await named.finish(response))) await named.release();
-      named = undefined;
-    },
-    giveBack: abandon,
-    leave: abandon,
+    keep: (response) =>
+      end(async (it) => {
+        if (response === undefined) return it.abandon();
+        return (await it.finish(response)) || it.release();
+      }),
+    giveBack: () => end((it) => it.abandon()),
+    leave: () => end((it) => it.release()),
   };
 }

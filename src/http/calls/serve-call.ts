@@ -128,6 +128,7 @@ async function servePaid(
     },
   });
   await kept();
+  if (!recorded.isKept) await named?.abandon();
   // What is not charged is written already.
   const isDue = charged && !(await booking?.catch(() => false));
   return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };

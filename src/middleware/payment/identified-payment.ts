@@ -30,8 +30,8 @@ export function identifierFault({ paymentIdentifier }: ResolvedPaymentOptions, p
 export interface IdentifiedPayment {
   /** Makes the identifier this payment's and no other's. Where it is another's, and nothing may be taken: what answers the request. */
   take(): Promise<((res: Response) => void | Promise<void>) | undefined>;
-  /** Its response was kept for the payment. Default: it is nothing to the identifier. */
-  keep?(response: StoredResponse): Promise<void>;
+  /** Its response was kept for the payment; undefined: it cannot be had again. Default: that is nothing to the identifier. */
+  keep?(response: StoredResponse | undefined): Promise<void>;
   /** Gives it back, for a payment that is as if it had never been brought. */
   giveBack(): Promise<unknown>;
   /** The request is over, however it went; called last. Default: that is nothing to it. */

@@ -29,7 +29,7 @@ export function openedRequest(
       find: kept.find,
       async put(response) {
         const isKept = response !== undefined && (await claim.isHeld()) && (await kept.put(response));
-        await (isKept ? identifier.keep?.(response) : identifier.leave?.());
+        await identifier.keep?.(isKept ? response : undefined);
         return isKept;
       },
     },

@@ -140,6 +140,14 @@ describe.each(DAILY_DATABASES)('a call with an Idempotency-Key that a payment pa
     });
   });
 
+  test('is had again by its key though another call would be free', async () => {
+    calls = await openCallsOnCredit(fixture(), answers, { free_calls: { count: 5, window: '24h' } });
+    const proof = await ways['a proof']!();
+    expect(await calledAs({ ...proof, ...name })).toEqual(['job 1', null]);
+    expect(await calledAs(name)).toEqual(['job 1', 'true']);
+    expect(await calledAs(newName())).toEqual(['job 2', null]);
+  });
+
   test('and that a pass could pay as well is charged to one of them', async () => {
     const offers = [{ amount: '0.05', token: 'USDC', pass: { uses: 4 } }];
     const pricing = { amount: '0.01', token: 'USDC', offers };

@@ -1,0 +1,38 @@
+import { defined } from '../../lib/defined.js';
+import type { Settlement } from '../../protocol/types.js';
+import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
+import type { KnownPayment, OpenedPayment } from '../types.js';
+import { heldByThisProcess } from './held-by-this-process.js';
+import { createClaim } from './payment-claim.js';
+import { closedPayment, type PaymentServiceParts } from './payment-life.js';
+import { receiptOf } from './receipt.js';
+
+const SENT: ReadonlySet<PaymentState> = new Set(['broadcast', 'confirmed', 'served']);
+
+/** A payment that was sent and has not failed, by its id: whoever is known to have paid it need not bring its transaction again. */
+export async function knownPayment(parts: PaymentServiceParts, id: string): Promise<KnownPayment | undefined> {
+  const record = await parts.ledger.find(id);
+  if (record === undefined || !SENT.has(record.state)) return undefined;
+  const { fingerprint, retryHash } = record;
+  return { ...defined({ fingerprint, retryHash }), resume: () => resume(parts, record) };
+}
+
+/** What is on its way is looked after by whoever has sent it, and by recovery; what has landed is claimed like any other. */
+async function resume(parts: PaymentServiceParts, record: PaymentRecord): Promise<OpenedPayment> {
+  const { ledger, leases } = parts;
+  const { state, payer, signature } = record;
+  if (state === 'broadcast')
+    return { status: 'pending', settlement: { status: 'pending', payer, ...defined({ signature }) } };
+  const { leaseMs } = leases;
+  const lease = ledger.newLease();
+  const request = { ...record, lease, leaseMs };
+  const claimed = (await heldByThisProcess(parts, request)) ?? (await ledger.claim(request));
+  if (claimed.status === 'busy') return { status: 'in_progress' };
+  const receipt = receiptOf(claimed.record);
+  if (claimed.status !== 'won' || receipt === undefined)
+    return closedPayment(claimed.record, claimed.status !== 'foreign');
+  leases.hold(record.id, lease, leaseMs);
+  const settle = async (): Promise<Settlement> => ({ status: 'settled', receipt });
+  const isResumed = { resumed: !claimed.isFirstUse, receipt, settle };
+  return { status: 'open', claim: createClaim({ ...parts, record: claimed.record, lease, ...isResumed }) };
+}
