@@ -82,6 +82,8 @@ export interface LandedTerms {
 
 /** A payment that was sent and has not failed, for {@link Facilitator.knownPayment}: what it is bound to, where it is bound, and its claim. */
 export interface KnownPayment extends Pick<PaymentUse, 'fingerprint' | 'retryHash'> {
+  /** Whether it is used up. */
+  readonly isServed: boolean;
   /** Holds it again for what it is bound to, where its money has landed; until then it is pending. */
   resume(): Promise<OpenedPayment>;
 }

@@ -13,8 +13,8 @@ const SENT: ReadonlySet<PaymentState> = new Set(['broadcast', 'confirmed', 'serv
 export async function knownPayment(parts: PaymentServiceParts, id: string): Promise<KnownPayment | undefined> {
   const record = await parts.ledger.find(id);
   if (record === undefined || !SENT.has(record.state)) return undefined;
-  const { fingerprint, retryHash } = record;
-  return { ...defined({ fingerprint, retryHash }), resume: () => resume(parts, record) };
+  const { fingerprint, retryHash, state } = record;
+  return { ...defined({ fingerprint, retryHash }), isServed: state === 'served', resume: () => resume(parts, record) };
 }
 
 /** What is on its way is looked after by whoever has sent it, and by recovery; what has landed is claimed like any other. */

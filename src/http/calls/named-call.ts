@@ -6,6 +6,7 @@ import { sendProblem } from '../../middleware/gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import type { NamedRequest } from '../../middleware/passes/pass-types.js';
+import { paidResponse } from '../../middleware/payment/paid-responses.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -66,7 +67,8 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
   const isByKey = key !== undefined;
   const retry = callRetry(call, req);
   const { secret } = retry;
-  const { idempotency: store } = gate.options.facilitator;
+  const { facilitator } = gate.options;
+  const { idempotency: store } = facilitator;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
@@ -83,8 +85,12 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
     answerOther(known.status, res);
   };
   const answering = (known: KnownCall | undefined) => known && ((res: Response) => answerAs(known, res));
-  const isFor = (it: KnownPayment) => it.fingerprint === fingerprint && it.retryHash === retry.hash;
-  const { known, begin, beginPaid, abandon } = takingRun(run, gate.options.facilitator, isFor);
+  const isOwed = async (it: KnownPayment, id: string): Promise<boolean> => {
+    if (it.fingerprint !== fingerprint || it.retryHash !== retry.hash) return false;
+    // What it has left as credit, or what cannot be had again, is no response.
+    return !it.isServed || (await paidResponse(facilitator, id, retry).find()) !== undefined;
+  };
+  const { known, begin, beginPaid, abandon } = takingRun(run, facilitator, isOwed);
   return {
     ...{ store, finish: run.finish, release: run.release, sealed: run.sealed, ended: run.ended, abandon },
     letGo: async () => (await run.abandon()) || run.isHeld(),

@@ -24,12 +24,12 @@ export interface TakingRun {
 /**
  * Makes a run of a call. Whoever begins it anew gives back what was lost with runs before it; where one of these was paid, it is to be
  * served for that payment, and no other pays it.
- * @param isFor - whether a payment is bound to this very call: given back, it may have paid another one since
+ * @param isOwed - whether this very call is owed to a payment, or its response: given back, that may have paid another one since
  */
 export function takingRun(
   run: IdempotentRequest,
   facilitator: Facilitator,
-  isFor: (payment: KnownPayment) => boolean,
+  isOwed: (payment: KnownPayment, id: string) => Promise<boolean>,
 ): TakingRun {
   // Its debit may be on its way still, from a process or a connection that was given up.
   const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId, true);
@@ -59,7 +59,7 @@ export function takingRun(
 
   async function paidBy(paymentId: string): Promise<KnownPayment | undefined> {
     const payment = await facilitator.knownPayment(paymentId);
-    return payment !== undefined && isFor(payment) ? payment : undefined;
+    return payment !== undefined && (await isOwed(payment, paymentId)) ? payment : undefined;
   }
 
   /** @param own - the payment that is held for it */

@@ -130,6 +130,19 @@ describe.each(DAILY_DATABASES)('a call whose money has moved under its Idempoten
     expect(balance()).toBe(before - PRICE);
   });
 
+  test('is paid by the credit that it has left where its key could not be freed', async () => {
+    const [before, paid] = [balance(), await pay()];
+    fixture().upstream.respond((res) => void res.writeHead(500).end());
+    const { idempotency } = fixture().storage;
+    jest.spyOn(idempotency, 'abandon').mockRejectedValue(new Error('is down'));
+    expect((await calls.call({ ...paid, ...name })).status).toBe(500);
+    jest.restoreAllMocks();
+    fixture().upstream.respond(answers);
+    fixture().advance(600_000);
+    expect([await calledAs(name), await calledAs(name), balance()]).toEqual(['job 1', 'job 1', before - PRICE]);
+    expect(await calls.creditOf()).toEqual([]);
+  });
+
   test('is nobody else’s, and no other request’s', async () => {
     const one = await pay();
     const before = balance();
