@@ -1,4 +1,5 @@
 import {
+  createAssociatedTokenAccountInstruction,
   createCloseAccountInstruction,
   createMintToInstruction,
   createSyncNativeInstruction,
@@ -43,6 +44,35 @@ test.each(['spl-token', 'token-2022'] as const)('a plain %s mint moves in full',
   expect((await pay()).error).toBeUndefined();
   expect(held()).toEqual([600n, 400n]);
 });
+
+test.each([0n, 5_000_000n])(
+  'what is given is in an account as the program makes it, where %s lamports were',
+  async (there) => {
+    const token = sandbox.createMint({ program: 'spl-token', decimals: 2 });
+    const [given, made] = [await sandbox.createWallet({ sol: '1' }), await sandbox.createWallet({ sol: '1' })];
+    const accountOf = ({ publicKey }: Keypair) => getAssociatedTokenAddressSync(new PublicKey(token.mint), publicKey);
+    for (const wallet of [given, made]) if (there > 0n) sandbox.airdrop(accountOf(wallet).toBase58(), there);
+    const { publicKey } = made;
+    const opening = createAssociatedTokenAccountInstruction(
+      publicKey,
+      accountOf(made),
+      publicKey,
+      new PublicKey(token.mint),
+    );
+    expect((await send(sandbox, (await sign(sandbox, [made], [opening])).wire)).error).toBeUndefined();
+    sandbox.fundToken(textOf(made), token.mint, 7n);
+    sandbox.fundToken(textOf(given), token.mint, 7n);
+
+    const stateOf = (wallet: Keypair) => {
+      const { data, ...state } = sandbox.account(accountOf(wallet).toBase58())!;
+      return {
+        ...state,
+        data: Buffer.from(data).toString('hex').replace(wallet.publicKey.toBuffer().toString('hex'), 'its owner'),
+      };
+    };
+    expect(stateOf(given)).toEqual(stateOf(made));
+  },
+);
 
 test('wrapped SOL is there from the start, and is the lamports of its account', async () => {
   const [payer, receiver] = [await sandbox.createWallet({ sol: '1' }), await sandbox.createWallet({ sol: '1' })];

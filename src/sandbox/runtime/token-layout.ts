@@ -1,4 +1,4 @@
-import { addressOf } from '../../protocol/address.js';
+import { addressBytes, addressOf } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { RuntimeAccount } from './runtime.js';
 
@@ -43,6 +43,15 @@ export function readTokenAccount(state: RuntimeAccount | null): TokenAccountLayo
         owner: addressOf(data.subarray(32, 64)),
         amount: data.readBigUInt64LE(64),
       };
+}
+
+/** Data of an empty token account under the first token program, which is no account of wrapped SOL. */
+export function newTokenAccount(mint: string, owner: string): Buffer {
+  const data = Buffer.alloc(ACCOUNT_SIZE);
+  data.set(addressBytes(mint), 0);
+  data.set(addressBytes(owner), 32);
+  data[108] = 1;
+  return data;
 }
 
 /** Reads a mint; null when the account is none, or is not initialized. */

@@ -12,6 +12,7 @@ import type { Chain } from '../chain/chain.js';
 import type { RuntimeAccount } from '../runtime/runtime.js';
 import {
   decodeMint,
+  newTokenAccount,
   readTokenAccount,
   TOKEN_PROGRAM,
   withAmountAdded,
@@ -51,20 +52,29 @@ export function createFaucet(chain: Chain): Faucet {
     }
   };
 
+  /** The token account at an associated address; a new one is what the program makes of it, whose extensions only it knows. */
+  function openAccount(address: string, owner: string, mint: string, program: string): RuntimeAccount {
+    const known = runtime.account(address);
+    if (known !== null && readTokenAccount(known) !== null) return known;
+    if (program === TOKEN_PROGRAM && mint !== SOL_MINT) {
+      const data = newTokenAccount(mint, owner);
+      const rent = runtime.rentExempt(data.length);
+      const there = known?.lamports ?? 0n;
+      return { lamports: there > rent ? there : rent, owner: program, data, executable: false };
+    }
+    run([createAccountInstruction(treasury.publicKey, address, owner, mint, program)]);
+    const made = runtime.account(address);
+    if (made === null) throw new Error(`sandbox: token account ${address} could not be created`);
+    return made;
+  }
+
   const fundToken: Faucet['fundToken'] = (owner, mint, amountAtomic) => {
     const mintState = runtime.account(mint);
     if (mintState === null || decodeMint(mintState) === null) {
       throw badOption('fundToken', `there is no mint at ${mint}; create one with createMint`, 'mint');
     }
     const account = tokenAddress(owner, mint, mintState.owner);
-    if (readTokenAccount(runtime.account(account)) === null) {
-      run([createAccountInstruction(treasury.publicKey, account, owner, mint, mintState.owner)]);
-    }
-    const state = runtime.account(account);
-    if (state === null) {
-      throw new Error(`sandbox: token account ${account} could not be created`);
-    }
-    const funded = withAmountAdded(state, amountAtomic);
+    const funded = withAmountAdded(openAccount(account, owner, mint, mintState.owner), amountAtomic);
     if (mint === SOL_MINT) {
       // Wrapped SOL is the lamports of its account, and has no supply of its own.
       accounts.write(account, { ...funded, lamports: funded.lamports + amountAtomic });
