@@ -134,6 +134,7 @@ export const ERRORS = {
   upstream_reset: { status: 502, title: 'The upstream broke off', retryable: true },
   upstream_answer_too_large: { status: 502, title: 'The upstream answered too much', retryable: true },
   upstream_timeout: { status: 504, title: 'The upstream did not answer in time', retryable: true },
+  call_broken_off: { status: 503, title: 'The call was broken off on our side each time', retryable: true },
   handler_timeout: { status: 504, title: 'The answer took too long; nothing was charged', retryable: true },
   internal_error: { status: 500, title: 'Something went wrong on our side', retryable: true },
 } as const satisfies Record<string, ErrorEntry>;

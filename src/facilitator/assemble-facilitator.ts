@@ -16,6 +16,7 @@ import type { PaymentEventBus } from './events/events.js';
 import { tellPassEnds } from './events/pass-ends.js';
 import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
+import type { PaymentServiceParts } from './payments/payment-life.js';
 import { createPaymentService } from './payments/payment-service.js';
 import type { PaymentsInFlight } from './payments/payments-in-flight.js';
 import { createUnsignedPayments } from './payments/unsigned-payment.js';
@@ -31,7 +32,7 @@ import { followFailures } from './setup-check/follow-failures.js';
 import type { Facilitator } from './types.js';
 
 /** What a facilitator is made of, whoever settles for it. */
-export interface FacilitatorParts {
+export interface FacilitatorParts extends Pick<PaymentServiceParts, 'follow'> {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;

@@ -36,7 +36,7 @@ import { memoryOf } from './payments/lost-period.js';
 import { createPaymentsInFlight } from './payments/payments-in-flight.js';
 import { createEarlierSends } from './payouts/earlier-sends.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
-import { createRecovery } from './recovery/recovery.js';
+import { createRecovery, resolve } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
 import { assembleRefunds } from './refunds/assemble-refunds.js';
 import type { PaymentRequests } from './requests/payment-request-types.js';
@@ -121,6 +121,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
     ...service,
+    follow: (record, commitment) => resolve({ ...service, ...chain }, record, commitment),
     observed,
     refunds,
     network,

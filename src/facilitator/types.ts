@@ -85,7 +85,7 @@ export interface KnownPayment extends Pick<PaymentUse, 'fingerprint' | 'retryHas
   /** Whether it is used up. */
   readonly isServed: boolean;
   /** Holds it again for what it is bound to, where its money has landed; until then it is pending. */
-  resume(): Promise<OpenedPayment>;
+  resume(commitment: Commitment): Promise<OpenedPayment>;
 }
 
 /** Who comes with a payment, for {@link Facilitator.admittedWith}. */
@@ -131,8 +131,15 @@ export interface Claim {
    * kept until somebody learns the outcome.
    * @param options.served - whether nothing is owed once the money has landed, because the response is kept: the payment is
    *   used up in the same step. Default false
+   * @param options.isWanted - asked when it is noted that it is sent, and before it is: where the answer is no it is not, and fails with
+   *   `settlement_in_progress`. Default: it is sent
    */
-  settle(options?: { readonly served?: boolean }): Promise<Settlement>;
+  settle(options?: {
+    readonly served?: boolean;
+    readonly isWanted?: (() => Promise<boolean>) | undefined;
+  }): Promise<Settlement>;
+  /** Whether its transaction may have been sent, and may land however `settle` ended: nothing else is to be paid in its place until that is known. */
+  readonly mayBeSent: boolean;
   /**
    * Whether nobody has taken it over. A process that was frozen for longer than a lease lasts has lost it without noticing, and
    * must not write down its response over that of the other.

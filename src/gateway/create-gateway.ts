@@ -15,6 +15,7 @@ import type { Storage } from '../storage/storage.js';
 import type { WebhookAttemptSeen } from '../telemetry/observed.js';
 import { createCallLimits } from './calls/call-limits.js';
 import { createCalls } from './calls/calls.js';
+import { createResponseSecrets } from './calls/response-secrets.js';
 import { createAnalytics } from './figures/analytics.js';
 import { createSpending } from './figures/spending.js';
 import { createSpendingReports } from './figures/spending-report.js';
@@ -58,8 +59,9 @@ export interface GatewaySettings {
   /** Who may create projects: `open` for every wallet, or some wallets. Default: the operators on mainnet, `open` elsewhere. */
   readonly owners?: GatewayOwners;
   /**
-   * What the secrets are encrypted with that owners add to the calls of their upstreams: at least 32 bytes. Of several the first
-   * encrypts, and all decrypt. Default: none, and such secrets are refused (`secrets_key_missing`).
+   * What the secrets are encrypted with that owners add to the calls of their upstreams, and, with what their callers bring, the
+   * responses of calls that are kept for them: at least 32 bytes. Of several the first encrypts, and all decrypt. Default: none; such
+   * secrets are refused (`secrets_key_missing`), and responses are encrypted with what their callers bring alone.
    */
   readonly secretsKey?: string | readonly string[];
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
@@ -150,6 +152,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       spending: createSpending({ book, describeToken }),
       limits: createCallLimits({ counters, scale, now }),
     }),
+    responseSecrets: createResponseSecrets([setup.secretsKey].flat()),
     receipts,
     ...defined({ observed }),
     now,

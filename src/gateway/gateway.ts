@@ -7,6 +7,7 @@ import type { Suspensions } from '../storage/owners/suspensions.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
 import type { Observed } from '../telemetry/observed.js';
 import type { Calls } from './calls/calls.js';
+import type { ResponseSecrets } from './calls/response-secrets.js';
 import type { Analytics } from './figures/analytics.js';
 import type { SpendingReports } from './figures/spending-report.js';
 import type { Operator } from './owners/operator.js';
@@ -43,6 +44,8 @@ export interface Gateway {
   /** Where there is a split wallet. */
   readonly payouts?: Payouts;
   readonly calls: Calls;
+  /** What responses of calls are kept with. */
+  readonly responseSecrets: ResponseSecrets;
   readonly proxy: UpstreamProxy;
   /** What owners add to the calls of their upstreams. */
   readonly upstreams: Upstreams;

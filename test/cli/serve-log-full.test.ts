@@ -37,18 +37,16 @@ async function startServer(stdout: number | 'pipe', environment: Readonly<Record
       }).once('error', () => resolve(0));
     });
   await until(async () => (await ask('/healthz')) === 200);
-  // The runner starts the program in a process of its own.
-  const pid = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
   return {
     ask,
-    pid,
+    pid: Number(child.pid),
     logged: () =>
       log
         .split('\n')
         .slice(0, -1)
         .map((line): Record<string, unknown> => JSON.parse(line)),
     stop() {
-      process.kill(pid, 'SIGTERM');
+      child.kill('SIGTERM');
       return ended;
     },
   };

@@ -43,7 +43,13 @@ const kind = <const Kind extends string>(...kinds: readonly [Kind, ...Kind[]]) =
 const anEvent = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: kind('claim'), ...held, use: aUse }) },
   { weight: 2, arbitrary: fc.record({ kind: kind('claimLanded'), ...held, use: aUse, slot: aSlot }) },
-  { weight: 5, arbitrary: fc.record({ kind: kind('recordBroadcast'), ...held, isSigned: fc.boolean() }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      ...{ kind: kind('recordBroadcast'), ...held, isSigned: fc.boolean() },
+      leaseMs: fc.constantFrom(undefined, 1, LEASE_MS),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ kind: kind('land'), ...held, state: kind('confirmed', 'served'), slot: aSlot }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('lose'), ...held, state: kind('expired', 'failed') }) },
   { weight: 7, arbitrary: fc.record({ kind: kind('forget', 'keep', 'served', 'extend'), ...held }) },
@@ -124,7 +130,7 @@ async function askFor(of: Verbs, event: Exclude<Event, { kind: 'advance' }>, { n
       return event.kind === 'claim' ? of.claim(request) : of.claimLanded(request, landedIn(event.slot));
     }
     case 'recordBroadcast':
-      return of.recordBroadcast(id, lease, event.isSigned ? SENT : {});
+      return of.recordBroadcast(id, lease, event.isSigned ? SENT : {}, event.leaseMs);
     case 'land':
       return of.recordOutcome(id, lease, { state: event.state, ...landedIn(event.slot) });
     case 'lose':
@@ -210,9 +216,14 @@ class LedgerModel implements Verbs {
     return true;
   }
 
-  async recordBroadcast(id: string, lease: string, broadcast: Broadcast) {
+  async recordBroadcast(id: string, lease: string, broadcast: Broadcast, leaseMs?: number) {
     const sent = { ...broadcast, state: 'broadcast' } as const;
-    return this.#change(id, lease, SENDABLE, (entry) => ({ ...entry, record: { ...entry.record, ...sent } }));
+    const heldUntil = leaseMs === undefined ? 0 : this.#now() + leaseMs;
+    return this.#change(id, lease, SENDABLE, (entry) => ({
+      ...entry,
+      until: Math.max(entry.until, heldUntil),
+      record: { ...entry.record, ...sent },
+    }));
   }
 
   async recordOutcome(id: string, lease: string, outcome: Outcome) {

@@ -61,6 +61,18 @@ export function unresolvedPaymentsContract(
       expect(await ledger.openPurchases(payer)).toEqual([]);
     });
 
+    test('are their holder’s for as long as it asks when it notes them, though their lease was over by then', async () => {
+      const [late, early] = [await claimed(), await claimed()];
+      expect(await ledgerOf().recordBroadcast(early.id, early.lease, {}, LEASE_MS / 2)).toBe(true);
+      await advance(LEASE_MS - 1);
+      expect(await ledgerOf().claim(rivalOf(early))).toMatchObject({ status: 'busy' });
+      await advance(1);
+      expect(await ledgerOf().recordBroadcast(late.id, late.lease, { signature: '5'.repeat(88) }, LEASE_MS)).toBe(true);
+      expect(await take()).toEqual([]);
+      await advance(LEASE_MS);
+      expect(await take()).toEqual([late.id]);
+    });
+
     test('are answered when their lease is over, as they are; those of a living holder are not', async () => {
       const [dead, alive] = [await sent(), await sent()];
       const before = await ledgerOf().find(dead.id);

@@ -88,12 +88,19 @@ async function figuresOf(
   return analytics.analyze(projectId, timeSteps({ interval, ...range, zone: zoneOf(zone) }, around), true);
 }
 
+const clocks = new Map(
+  CHANGES.map(([zone]) => [
+    zone as string,
+    new Intl.DateTimeFormat('en-CA', {
+      ...{ timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', hourCycle: 'h23' },
+      ...({ timeZoneName: 'longOffset' } as const),
+    }),
+  ]),
+);
+
 /** What clocks of the zone show, by another way than the code under test. */
 function shownBy(zone: string, at: number, interval: Interval): string {
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    ...{ timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', hourCycle: 'h23' },
-    ...({ timeZoneName: 'longOffset' } as const),
-  }).formatToParts(at);
+  const parts = clocks.get(zone)?.formatToParts(at) ?? fail(zone);
   const of = (type: string) => parts.find((it) => it.type === type)?.value;
   const day = `${of('year')}-${of('month')}-${of('day')}`;
   return interval === 'day' ? day : `${day} ${of('hour')} ${of('timeZoneName')}`;

@@ -150,7 +150,7 @@ describe.each(['SQLite', 'Postgres'])('refunds whose process is killed, on %s', 
       const command = runFile('src/cli/main.ts', ['refund', paymentId], environment());
       const ended = endOf(command);
       await until(() => sent > 0);
-      process.kill(-(command.pid ?? 0), 'SIGKILL');
+      command.kill('SIGKILL');
       await ended;
       expect(await storage.refunds.ofPayment(paymentId)).toMatchObject([{ state: 'broadcast' }]);
       expect(fixture.held(payer)).toBe(1_000_000n - PRICE);

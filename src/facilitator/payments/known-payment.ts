@@ -1,11 +1,11 @@
 import { defined } from '../../lib/defined.js';
-import type { Settlement } from '../../protocol/types.js';
+import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
 import type { KnownPayment, OpenedPayment } from '../types.js';
 import { heldByThisProcess } from './held-by-this-process.js';
 import { createClaim } from './payment-claim.js';
-import { closedPayment, type PaymentServiceParts } from './payment-life.js';
-import { receiptOf } from './receipt.js';
+import type { PaymentServiceParts } from './payment-life.js';
+import { closedPayment, receiptOf } from './receipt.js';
 
 const SENT: ReadonlySet<PaymentState> = new Set(['broadcast', 'confirmed', 'served']);
 
@@ -14,15 +14,20 @@ export async function knownPayment(parts: PaymentServiceParts, id: string): Prom
   const record = await parts.ledger.find(id);
   if (record === undefined || !SENT.has(record.state)) return undefined;
   const { fingerprint, retryHash, state } = record;
-  return { ...defined({ fingerprint, retryHash }), isServed: state === 'served', resume: () => resume(parts, record) };
+  const isServed = state === 'served';
+  return { ...defined({ fingerprint, retryHash }), isServed, resume: (by) => resume(parts, record, by) };
 }
 
-/** What is on its way is looked after by whoever has sent it, and by recovery; what has landed is claimed like any other. */
-async function resume(parts: PaymentServiceParts, record: PaymentRecord): Promise<OpenedPayment> {
+/** Of what is on its way the chain is asked, unless somebody here waits for it; what has landed is claimed like any other. */
+async function resume(parts: PaymentServiceParts, known: PaymentRecord, by: Commitment): Promise<OpenedPayment> {
   const { ledger, leases } = parts;
+  const isLeft = known.state === 'broadcast' && !leases.holds(known.id);
+  if (isLeft) await parts.follow?.(known, by);
+  const record = (isLeft ? await ledger.find(known.id) : undefined) ?? known;
   const { state, payer, signature } = record;
   if (state === 'broadcast')
     return { status: 'pending', settlement: { status: 'pending', payer, ...defined({ signature }) } };
+  if (!SENT.has(state)) return closedPayment(record, true);
   const { leaseMs } = leases;
   const lease = ledger.newLease();
   const request = { ...record, lease, leaseMs };

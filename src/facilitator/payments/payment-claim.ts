@@ -15,9 +15,17 @@ export interface ClaimParts {
   /** Set when the money has landed already. */
   readonly receipt: Receipt | undefined;
   /** Takes the money, and gives the payment back where it does not land. */
-  settle(served: boolean): Promise<Settlement>;
+  settle(options: ClaimSettlement): Promise<Settlement>;
+  /** Whether its transaction may have been sent. Default: it was, by whoever. */
+  mayBeSent?(): boolean;
   /** Told when nobody works for the payment any more. */
   drop?(): void;
+}
+
+/** Options of {@link Claim.settle}, with their defaults. */
+export interface ClaimSettlement {
+  readonly served: boolean;
+  readonly isWanted?: (() => Promise<boolean>) | undefined;
 }
 
 /** A payment that this process holds. Whichever verb ends the claim also ends the lease. */
@@ -28,9 +36,10 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
   let isOwed = landed !== undefined;
   let settling: Promise<Settlement> | undefined;
 
-  async function settleOnce(served: boolean): Promise<Settlement> {
+  async function settleOnce(options: ClaimSettlement): Promise<Settlement> {
+    const { served } = options;
     try {
-      const settlement = await settle(served);
+      const settlement = await settle(options);
       if (settlement.status === 'settled') receipt = settlement.receipt;
       isOwed = settlement.status === 'settled' && !served;
       return settlement;
@@ -60,8 +69,12 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
     get receipt() {
       return receipt;
     },
-    async settle({ served = false } = {}) {
-      settling ??= receipt === undefined ? settleOnce(served) : Promise.resolve({ status: 'settled', receipt });
+    get mayBeSent() {
+      return own.mayBeSent?.() ?? true;
+    },
+    async settle({ served = false, isWanted } = {}) {
+      settling ??=
+        receipt === undefined ? settleOnce({ served, isWanted }) : Promise.resolve({ status: 'settled', receipt });
       const settlement = await settling;
       // Money that had landed before was written down as owed.
       if (served && isOwed) await useUp();

@@ -1,7 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
-import { REASONS } from '../../protocol/reasons.js';
-import type { Settlement } from '../../protocol/types.js';
+import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from '../backend/backend.js';
@@ -14,9 +13,9 @@ import { heldByThisProcess } from './held-by-this-process.js';
 import type { Leases } from './leases.js';
 import { isFromBackup } from './lost-period.js';
 import { bindingOf, boundBy } from './payment-binding.js';
-import { createClaim } from './payment-claim.js';
+import { type ClaimSettlement, createClaim } from './payment-claim.js';
 import type { LeavePlace, PaymentsInFlight } from './payments-in-flight.js';
-import { receiptOf } from './receipt.js';
+import { closedPayment, receiptOf } from './receipt.js';
 import { isTooLateToRetry } from './retry-hash.js';
 
 /** What payments are held and settled with. */
@@ -28,6 +27,8 @@ export interface PaymentServiceParts {
   readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
   readonly passes: Pick<PassStore, 'open'>;
+  /** Asks the chain what became of a payment that was sent and is waited for by nobody, and writes that down. Default: recovery does. */
+  readonly follow?: ((record: PaymentRecord, commitment: Commitment) => Promise<unknown>) | undefined;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -67,12 +68,15 @@ export async function claimPayment(
   // Brought before for this very use, so that its handler may have run; a claim that binds it to its use is the first of it.
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
-  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served).finally(leave);
+  const sending = { mayBeSent: record.state !== 'claimed' };
+  const settle = (options: ClaimSettlement) =>
+    settleClaimed({ ...parts, inspected, record, lease, leaseMs, use, sending }, options).finally(leave);
   const drop = (): void => {
     leave();
     parts.backend.drop?.(record.id);
   };
-  const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, drop });
+  const mayBeSent = () => sending.mayBeSent;
+  const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, mayBeSent, drop });
   return begin(parts, inspected, claim, record, use);
 }
 
@@ -82,40 +86,47 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;
   readonly lease: string;
+  readonly leaseMs: number;
   readonly use: PaymentUse;
+  /** Tells whether its transaction may have been sent. */
+  readonly sending: { mayBeSent: boolean };
 }
 
 /**
  * Takes the money of a held payment and writes down what happened, each step before the next begins: the signature before
  * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
  * told. Unless the money has landed it is given back: forgotten where nothing was sent, kept where it may have been.
- * @param served - whether landed money uses the payment up; `claim.settle` passes false unless it is told otherwise
  */
-async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<Settlement> {
-  const { backend, inspected, record, ledger, lease, use } = claimed;
+async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: ClaimSettlement): Promise<Settlement> {
+  const { backend, inspected, record, ledger, lease, leaseMs, use, sending } = claimed;
   const { id } = record;
-  let mayBeSent = record.state === 'broadcast';
+  const notSent = (): Promise<boolean> => {
+    sending.mayBeSent = false;
+    return ledger.forget(id, lease);
+  };
   const step: SettleStep = {
     commitment: use.commitment ?? 'confirmed',
     purpose: use,
     async recordBroadcast(broadcast) {
-      const isNoted = await ledger.recordBroadcast(id, lease, broadcast);
+      const isNoted = await ledger.recordBroadcast(id, lease, broadcast, leaseMs);
       // What could not be noted is not sent.
-      mayBeSent ||= isNoted;
-      return isNoted;
+      sending.mayBeSent ||= isNoted;
+      // Whoever finds it from now on has it as sent: asked before that, it could be sent beside another that was paid in its place.
+      const isLeft = isNoted && isWanted !== undefined && !(await isWanted());
+      if (isLeft) await notSent();
+      return isNoted && !isLeft;
     },
     // It was noted, and then provably not sent; what is refused before that is `unsent`.
-    notSent() {
-      mayBeSent = false;
-      return ledger.forget(id, lease);
-    },
+    notSent,
   };
   const since = performance.now();
   try {
-    const settlement = await (mayBeSent ? backend.resume(inspected, record, step) : backend.settle(inspected, step));
+    const settlement = await (sending.mayBeSent
+      ? backend.resume(inspected, record, step)
+      : backend.settle(inspected, step));
     return await writeDown({ ...claimed, resource: use.resource, served }, settlement, performance.now() - since);
   } catch (error) {
-    await (mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
+    await (sending.mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
     throw error;
   }
 }
@@ -151,17 +162,6 @@ async function begin(
     await claim.forget();
     throw error;
   }
-}
-
-/** A payment that is over, or somebody else's. The receipt is on the chain for everybody; the response is for its owner. */
-export function closedPayment(record: PaymentRecord, isTheirs: boolean): OpenedPayment {
-  const { id, reason, payer } = record;
-  const receipt = receiptOf(record);
-  if (isTheirs && reason !== undefined) {
-    return { status: 'refused', refusal: { reason, message: REASONS[reason], payer } };
-  }
-  if (receipt === undefined) return { status: 'used' };
-  return isTheirs ? { status: 'served', id, receipt } : { status: 'used', receipt };
 }
 
 /** A held payment, and what it buys. */

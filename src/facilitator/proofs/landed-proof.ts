@@ -7,12 +7,11 @@ import { PROGRAMS } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { brought, failureText, PROOF_MAX_AGE_MS } from '../backend/chain-landing.js';
 import { isSentSuspended } from '../backend/refuse-suspended.js';
-import { landedInLostPeriod } from '../payments/lost-period.js';
+import { isLostByRestore, landedInLostPeriod } from '../payments/lost-period.js';
 import { boundBy, resourceOf } from '../payments/payment-binding.js';
 import { createClaim } from '../payments/payment-claim.js';
-import { closedPayment } from '../payments/payment-life.js';
 import type { Crowded } from '../payments/payments-in-flight.js';
-import { receiptOf } from '../payments/receipt.js';
+import { closedPayment, receiptOf } from '../payments/receipt.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
 import { readDirectPayment } from './direct-payment.js';
@@ -92,9 +91,7 @@ async function readProof(parts: ProofParts, signature: string, use: ProofUse): P
   }
   const references = possibleReferences(landed, use);
   const request = references.length === 0 ? undefined : await parts.ledger.findPaymentRequestByReference(references);
-  // What was settled here is in the books until it is used, however late that is; anything else could be forgotten.
-  const late =
-    request !== undefined && (await isSettledHere(parts, request, landed)) ? undefined : lateness(parts, landed);
+  const late = request === undefined ? lateness(parts, landed) : await requestLateness(parts, request, landed);
   if (late !== undefined) return refused(late);
   const paid = request === undefined ? paidDirectly(landed, use) : paidRequest(landed, request, use);
   if (!paid.ok) return usedBefore(parts, landed, paid);
@@ -135,6 +132,22 @@ function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransa
   if (blockTime + PROOF_MAX_AGE_MS < now()) return 'invalid_proof_too_old';
   if (!landedInLostPeriod(ledger, blockTime)) return undefined;
   return ledger.remembersUntil === undefined ? 'invalid_proof_before_start' : 'invalid_proof_in_lost_books';
+}
+
+/**
+ * What a wallet has paid for a request is as good as when the request was asked after and it was found: the books keep what has paid a
+ * request, used or not, for as long as they keep the request. Only where they know of a payment no more could it be used again.
+ */
+async function requestLateness(
+  parts: ProofParts,
+  request: PaymentRequestRecord,
+  landed: LandedTransaction,
+): Promise<Reason | undefined> {
+  if (await isSettledHere(parts, request, landed)) return undefined;
+  const { ledger } = parts;
+  const { attempt } = request;
+  if (attempt !== undefined && (await ledger.find(attempt)) === undefined) return lateness(parts, landed);
+  return isLostByRestore(ledger, landed.blockTime) ? 'invalid_proof_in_lost_books' : undefined;
 }
 
 /** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */

@@ -1,3 +1,4 @@
+import type { Commitment } from '../../protocol/types.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Recovered } from '../events/events.js';
@@ -37,13 +38,20 @@ export function createRecovery(parts: RequestParts): () => Promise<Recovered> {
   };
 }
 
-async function resolve(parts: RequestParts, record: PaymentRecord): Promise<End> {
+/**
+ * Asks the chain what became of one such payment, and writes that down.
+ * @param asked - how far it must have come, where that is known. Default: as far as any route can ask
+ */
+export async function resolve(
+  parts: RequestParts,
+  record: PaymentRecord,
+  asked: Commitment = 'finalized',
+): Promise<End> {
   const { signature, terms } = record;
   const isRequested = terms.scheme === TRANSFER_SCHEME;
   const request = isRequested ? await parts.ledger.findPaymentRequest(resourceOf(record)) : undefined;
   if (signature === undefined || (isRequested && request === undefined)) return 'open';
-  // What a route asked for is not known here, and so it must have come as far as any route can ask.
-  const commitment = isRequested ? 'confirmed' : 'finalized';
+  const commitment = isRequested ? 'confirmed' : asked;
   const settlement = await outcomeOfSent(parts, { record, signature, request, commitment });
   if (settlement.status !== 'settled' && settlement.status !== 'failed') return 'open';
   const isWritten = await writeOutcome(parts, record, request, settlement);

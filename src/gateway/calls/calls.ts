@@ -41,9 +41,10 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
    * A paid call is over. It is charged, or what was paid is credit of its key at the project from now on; what has bought a pass is
    * charged as it is. Returns what writes
    * payment, credit, sums, budget and events in one transaction. While that rejects the payment stays held by this process,
-   * so that nobody is served for it again; it is to be called again until it does not.
+   * so that nobody is served for it again; it is to be called again until it does not. False, and nothing was written, where this process
+   * does not hold the payment any more.
    */
-  ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<void>;
+  ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<boolean>;
   /** Whether {@link endedWith} can keep the responses of a store. */
   readonly keepsFor: CallStore['keepsFor'];
   /**
@@ -106,8 +107,9 @@ export function createCalls(parts: CallsParts): Calls {
       const options = usesOf(paid);
       markBooked(call);
       return async () => {
-        await finish(paidRecord(paid, end), paid, options);
+        const isWritten = await finish(paidRecord(paid, end), paid, options);
         tellSpent(paid);
+        return isWritten;
       };
     },
     keepsFor: (store) => book.keepsFor(store),

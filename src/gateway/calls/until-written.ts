@@ -4,6 +4,8 @@ import { CREDIT_HOLD_MS } from '../../storage/calls/credit-store.js';
 import { NO_RUN } from '../../storage/idempotency/idempotency-store.js';
 
 const RETRY_MS = 2_000;
+/** What cannot be written must not keep a response back. */
+const BEFORE_END_MS = 5_000;
 
 /**
  * Writes a call that can be written once at most, again and again for as long as credit is held at least: its response has left, or is
@@ -21,6 +23,11 @@ export async function untilWritten(write: () => Promise<boolean>, kept: KeptAnsw
       await setTimeout(RETRY_MS, undefined, { ref: false });
     }
   }
+}
+
+/** Whether something is written before a response has been kept back for it for too long. */
+export function writtenInTime(writing: Promise<boolean>): Promise<boolean> {
+  return Promise.race([writing, setTimeout(BEFORE_END_MS, false, { ref: false })]);
 }
 
 /** No two responses are sealed to the same bytes. */

@@ -53,7 +53,7 @@ export interface ExchangeRules {
   readonly beforeEnd?: ((status: number) => Promise<void> | undefined) | undefined;
   /**
    * Whether the upstream's response is taken on though the caller has left: others keep it. Asked when he has left, and with whatever
-   * comes after that. Default: it is not.
+   * comes after that; it has as long from then as its head and a silence of it may last together. Default: it is not.
    */
   readonly outlivesCaller?: (() => boolean) | undefined;
   /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */

@@ -18,7 +18,6 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-const MAX_DISCARDED_BYTES = 10 * 1024 * 1024;
 const NOTHING: BodyStart = { kind: 'whole', bytes: Buffer.alloc(0), isAsSent: true };
 
 /** Bytes that a request says its body has; undefined where it does not say. */
@@ -90,19 +89,4 @@ export function wholeStream(req: IncomingMessage, start: Buffer, maxBytes: numbe
 /** Whether all that has come of such a stream was taken, and more is to come. */
 export function isMoreToCome({ writableEnded, writableLength, readableLength }: Transform): boolean {
   return !writableEnded && writableLength === 0 && readableLength === 0;
-}
-
-/**
- * Lets what is left of a request's body run out, so that the response arrives and the connection can be used again; a caller
- * who still sends more than 10 MiB is cut off.
- */
-export function discardRest(req: IncomingMessage): void {
-  if (req.readableEnded || req.destroyed) return;
-  let left = MAX_DISCARDED_BYTES;
-  req.unpipe();
-  req.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) req.destroy();
-  });
-  req.resume();
 }

@@ -50,6 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isEnded = false;
   /** Whether the caller has left, and it goes on. */
   #isAlone = false;
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(res: ServerResponse, rules: ExchangeRules) {
     this.#res = res;
@@ -62,7 +63,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Of a response that waits for others on its connection only that tells.
     this.#stopWatching = onConnection(res, 'close', this.#onClose);
     this.#watch(rules.headTimeoutMs);
-    if (isClientGone(res)) this.#fail('client_gone');
+    if (isClientGone(res)) this.#onClose();
   }
 
   /** Some of the request has moved on: the time begins anew, for the head as for a response that waits for it. */
@@ -215,6 +216,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isEnded || !this.#goesOnAlone()) return this.#fail('client_gone');
     if (this.#over || this.#isAlone) return;
     this.#isAlone = true;
+    const { headTimeoutMs, idleTimeoutMs } = this.#rules;
+    // Nobody who waits would stop an upstream that drips.
+    this.#deadline = setTimeout(() => this.#fail('client_gone'), headTimeoutMs + idleTimeoutMs);
     if (this.#res.headersSent) this.#watch(this.#rules.idleTimeoutMs);
     this.#res.destroy();
     this.#goOn();
@@ -280,6 +284,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) return false;
     this.#over = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#deadline);
     this.#stopWatching();
     this.#res.off('close', this.#onClose).off('finish', this.#onFinish).off('drain', this.#onDrain);
     return true;

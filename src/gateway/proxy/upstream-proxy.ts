@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { TollhouseError } from '../../errors/errors.js';
 import { receivedBody } from '../../lib/http/received-body.js';
+import { discardRest } from '../../lib/http/unread-body.js';
 import { newId } from '../../lib/ids.js';
 import { isClientGone } from '../../middleware/response/response-end.js';
 import { untraced } from '../../telemetry/trace.js';
@@ -10,7 +11,7 @@ import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
-import { type BodyStart, declaredLength, discardRest, isMoreToCome, readStart, wholeStream } from './request-body.js';
+import { type BodyStart, declaredLength, isMoreToCome, readStart, wholeStream } from './request-body.js';
 import { Exchange } from './response-relay.js';
 import {
   NO_ADDITIONS,
@@ -75,7 +76,7 @@ export interface ForwardOptions {
    * promise is over. What it rejects with `forward` rejects with.
    */
   readonly beforeCut?: ExchangeRules['beforeCut'];
-  /** Whether the response is still written to `res` though the caller has left, for those who record it. Default: it is not. */
+  /** Whether the upstream is asked, and its response still written to `res`, though the caller has left, for those who record it. Default: no. */
   readonly outlivesCaller?: ExchangeRules['outlivesCaller'];
 }
 
@@ -172,7 +173,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
     const start = await readStart(req, MAX_SIGNED_BYTES, maxBodyBytes);
-    if (start.kind === 'gone' || isClientGone(res)) return failure('client_gone');
+    if (start.kind === 'gone' || (isClientGone(res) && outlivesCaller?.() !== true)) return failure('client_gone');
     if (start.kind === 'too_large') return failure('body_too_large');
     const begun = performance.now();
     const additions = call.additions?.() ?? NO_ADDITIONS;
@@ -209,7 +210,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
         if (end.delivered) return { ...end, durationMs };
         return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
-        discardRest(req);
+        discardRest(req, res);
       }
     },
     close: async () => (await opened).destroy(),

@@ -28,7 +28,7 @@ import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { CALLS_PATH } from '../framework/path.js';
-import { callOf, callRetry } from './call-request.js';
+import { type CallRetry, callOf, createCallRetry } from './call-request.js';
 import { namedOf } from './named-call.js';
 import type { CallServer } from './serve-call.js';
 
@@ -38,7 +38,7 @@ const MAX_GATES = 2_000;
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {
   readonly networks: Networks<EmbeddedFacilitator>;
-  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls'>;
+  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls' | 'responseSecrets'>;
   readonly baseUrl?: string | undefined;
   /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
   readonly identity?: Identity | undefined;
@@ -57,6 +57,7 @@ export type CallGates = (project: ProjectRecord, at?: CallRoute) => CallGate;
 export interface CallGate extends PaymentGate {
   /** Whether it can be paid through x402. */
   readonly isOffered: boolean;
+  readonly retryFor: CallRetry;
 }
 
 /** What the x402 door of a project offers, but for the fee payer. */
@@ -110,7 +111,7 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
       const { owedLegs } = demandOf(project, splitWallet, amount);
       return { owner, projectId, ...defined({ owedLegs }) };
     },
-    retryFor: (req) => callRetry(callOf(req), req),
+    retryFor: createCallRetry(gateway),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.
     watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project, route, sold?.inWords ?? ''),

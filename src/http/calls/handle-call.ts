@@ -21,7 +21,6 @@ import { paymentFingerprint } from '../../middleware/idempotency/request-fingerp
 import { creditFirst } from '../../middleware/payment/gate-hooks.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { decidePayment, decisionOn } from '../../middleware/payment/paid-request.js';
-import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { refused } from '../../middleware/payment/payment-responses.js';
 import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
@@ -31,8 +30,8 @@ import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { TraceSpan } from '../../telemetry/trace.js';
 import { projectLabel, UNKNOWN_PROJECT } from '../framework/project-label.js';
-import { type CallGates, facilitatorOf } from './call-gate.js';
-import { callRetry, noteCall } from './call-request.js';
+import { type CallGate, type CallGates, facilitatorOf } from './call-gate.js';
+import { noteCall } from './call-request.js';
 import { namedByKey, noteName } from './named-call.js';
 import { noHandler } from './serve-for-payment.js';
 import type { ServeFree } from './serve-free.js';
@@ -135,13 +134,7 @@ async function serveOrAgain(
   }
 }
 
-async function payAndServe(
-  parts: CallParts,
-  req: Request,
-  res: Response,
-  call: Call,
-  gate: PaymentGate,
-): Promise<void> {
+async function payAndServe(parts: CallParts, req: Request, res: Response, call: Call, gate: CallGate): Promise<void> {
   const { calls } = parts.gateway;
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   const isPaid = proof !== undefined || readPayment(req) !== undefined;
@@ -172,7 +165,7 @@ interface ProofAttempt {
 /** `X-Service-Payment`: a payment that has landed. */
 async function decideProof(
   parts: CallParts,
-  gate: PaymentGate,
+  gate: CallGate,
   { req, res, call, proof }: ProofAttempt,
 ): Promise<Decision> {
   const signature = readServicePayment(proof);
@@ -181,7 +174,7 @@ async function decideProof(
   const challenge = (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
   const fingerprint = await paymentFingerprint(req);
   if (fingerprint === undefined) return refused(() => undefined);
-  const retry = callRetry(call, req);
+  const retry = gate.retryFor(req);
   const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash, ...clientAddress(req) };
   const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {

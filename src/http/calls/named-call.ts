@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { KnownPayment } from '../../facilitator/types.js';
+import type { Facilitator } from '../../facilitator/types.js';
 import { type Call, callResource } from '../../gateway/calls/call.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
@@ -12,7 +12,7 @@ import { sendAgain, sendInProgress } from '../../middleware/payment/payment-resp
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
-import { callRetry } from './call-request.js';
+import { broughtSecret, type CallRetry, callerOfCall } from './call-request.js';
 import { serveForPayment } from './serve-for-payment.js';
 import { type KnownCall, takingRun } from './taking-run.js';
 
@@ -21,7 +21,9 @@ import { type KnownCall, takingRun } from './taking-run.js';
  * name, and the call is charged once. What a payment has paid itself is had again by that as well, whatever its name. A call whose
  * body is too long to be compared has no name.
  */
-export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish' | 'release' | 'sealed' | 'ended'> {
+export interface NamedCall
+  extends NamedRequest,
+    Pick<IdempotentRequest, 'finish' | 'release' | 'sealed' | 'ended' | 'isSurelyHeld'> {
   /** Where responses are kept. */
   readonly store: Pick<IdempotencyStore, 'rows' | 'find'>;
   /** Answers what is known under its name; false, and nothing is answered, where nothing is. */
@@ -30,6 +32,9 @@ export interface NamedCall extends NamedRequest, Pick<IdempotentRequest, 'finish
   beginPaid(paymentId: string): ReturnType<NamedRequest['begin']>;
 }
 
+/** The gate before a call, which says who may come again for its payment. */
+type NamingGate = PaymentGate & { readonly retryFor: CallRetry };
+
 const KEY_HEADER = 'Idempotency-Key';
 /** What a call takes beside the time that its upstream has for the head; milliseconds. */
 const BODY_MS = 60_000;
@@ -37,7 +42,7 @@ const BODY_MS = 60_000;
 const names = createRequestNote<Request, () => Promise<NamedCall | undefined>>();
 
 /** Notes a call that may have a name, for {@link namedOf}. */
-export function noteName(gate: PaymentGate, call: Call, req: Request): void {
+export function noteName(gate: NamingGate, call: Call, req: Request): void {
   let named: Promise<NamedCall | undefined> | undefined;
   names.put(req, () => {
     named ??= readName(gate, call, req);
@@ -58,41 +63,55 @@ export function namedOf(req: Request): Promise<NamedCall | undefined> {
   return names.of(req)?.() ?? Promise.resolve(undefined);
 }
 
-async function readName(gate: PaymentGate, call: Call, req: Request): Promise<NamedCall | undefined> {
+async function readName(gate: NamingGate, call: Call, req: Request): Promise<NamedCall | undefined> {
   const key = keyOf(req);
   const name = key ?? paymentHeaderOf(req);
   // Two that are not compared to their end could be taken for one.
   const fingerprint = name && (await wholeFingerprint(req));
   if (name === undefined || fingerprint === undefined) return undefined;
   const isByKey = key !== undefined;
-  const retry = callRetry(call, req);
-  const { secret } = retry;
+  let brought = broughtSecret(req);
+  const caller = callerOfCall(call);
   const { facilitator } = gate.options;
   const { idempotency: store } = facilitator;
   const run = createIdempotentRequest({
     store,
     scope: `call ${callResource(call)}`,
     // A payment may be brought for other calls as well.
-    secret: isByKey ? `${secret} key ${key}` : `${secret} payment ${name} ${fingerprint}`,
+    secret: isByKey ? `${caller} key ${key}` : `${caller} payment ${name} ${fingerprint}`,
+    sealedWith: gate.retryFor(req).sealedWith,
     fingerprint,
     leaseMs: call.project.upstream.timeoutMs + BODY_MS,
     owner: call.key.owner,
   });
   const answerAs = async (known: KnownCall, res: Response): Promise<void> => {
     if (known.status === 'replay') return sendAgain({ req, res, gate }, known.response, {});
-    if (known.status === 'paid') return serveForPayment({ req, res, gate, retry }, known.payment);
+    if (known.status === 'paid') {
+      brought = run.reveal(known.note);
+      return serveForPayment({ req, res, gate, retry: gate.retryFor(req, brought) }, known.payment);
+    }
     if (!isByKey) return sendInProgress({ req, res, gate });
     answerOther(known.status, res);
   };
   const answering = (known: KnownCall | undefined) => known && ((res: Response) => answerAs(known, res));
-  const isOwed = async (it: KnownPayment, id: string): Promise<boolean> => {
+  const isOwed: Parameters<typeof takingRun>[2] = async ({ payment: it, note }, id) => {
+    const retry = gate.retryFor(req, run.reveal(note));
     if (it.fingerprint !== fingerprint || it.retryHash !== retry.hash) return false;
-    // What it has left as credit, or what cannot be had again, is no response.
-    return !it.isServed || (await paidResponse(facilitator, id, retry).find()) !== undefined;
+    // What it has left as credit, or what cannot be had again, is no response; of a pass that it has bought its payer is told.
+    const hasResponse = async () => (await paidResponse(facilitator, id, retry).find()) !== undefined;
+    return !it.isServed || (await hasResponse()) || hasPass(facilitator, id);
   };
   const { known, begin, beginPaid, abandon } = takingRun(run, facilitator, isOwed);
   return {
-    ...{ store, finish: run.finish, release: run.release, sealed: run.sealed, ended: run.ended, abandon },
+    ...{
+      store,
+      finish: run.finish,
+      release: run.release,
+      sealed: run.sealed,
+      ended: run.ended,
+      isSurelyHeld: run.isSurelyHeld,
+      abandon,
+    },
     letGo: async () => (await run.abandon()) || run.isHeld(),
     async answerKnown(res) {
       const other = await known();
@@ -100,8 +119,14 @@ async function readName(gate: PaymentGate, call: Call, req: Request): Promise<Na
       return other !== undefined;
     },
     begin: async (takes) => answering(await begin(takes)),
-    beginPaid: async (paymentId) => answering(await beginPaid(paymentId)),
+    beginPaid: async (paymentId) => answering(await beginPaid(paymentId, run.hide(brought))),
   };
+}
+
+/** Whether something is left of what a payment has bought. */
+async function hasPass({ passes }: Facilitator, paymentId: string): Promise<boolean> {
+  const pass = await passes.findByPayment(paymentId);
+  return pass !== undefined && pass.over === undefined;
 }
 
 /** An empty header names nothing. */

@@ -7,7 +7,7 @@ import { type NamedCall, namedByKey } from './named-call.js';
  * The payment of a call, under the `Idempotency-Key` of that: one call pays one, and has its response by either. Once its money may have
  * moved, the key is that payment's until its response is kept, or cannot be had again.
  */
-export function namedPayment(req: Request, { id }: Claim): IdentifiedPayment {
+export function namedPayment(req: Request, { id, buys }: Claim): IdentifiedPayment {
   let named: NamedCall | undefined;
   const end = async (how: (it: NamedCall) => Promise<unknown>): Promise<void> => {
     const it = named;
@@ -23,9 +23,11 @@ export function namedPayment(req: Request, { id }: Claim): IdentifiedPayment {
     },
     keep: (response) =>
       end(async (it) => {
-        if (response === undefined) return it.abandon();
+        // A pass that was bought is left of it, and not bought again.
+        if (response === undefined) return buys === undefined ? it.abandon() : it.release();
         return (await it.finish(response)) || it.release();
       }),
+    isHeld: async () => named === undefined || named.isSurelyHeld(),
     giveBack: () => end((it) => it.abandon()),
     leave: () => end((it) => it.release()),
   };

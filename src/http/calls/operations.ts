@@ -95,6 +95,7 @@ const callProject = defineOperation({
     'upstream_timeout',
     'upstream_reset',
     'upstream_answer_too_large',
+    'call_broken_off',
     'body_already_read',
     'body_too_large',
     'invalid_request',

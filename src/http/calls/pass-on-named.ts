@@ -1,6 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
+import { writtenInTime } from '../../gateway/calls/until-written.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { recordResponse } from '../../middleware/response/response-recorder.js';
 import type { StoredResponse } from '../../middleware/response/response-seal.js';
@@ -16,9 +16,6 @@ export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outli
    */
   book(end: CallEnd, kept?: KeptAnswer): Promise<boolean>;
 }
-
-/** What cannot be written must not keep a response back. */
-const BEFORE_END_MS = 5_000;
 
 /**
  * Passes a call on that was paid before. Where it has a name its response is kept before the last of it leaves, and taken to its end
@@ -41,7 +38,7 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
     if (endNow === undefined) return false;
     booked = bookAs(endNow(), await keepAlone(gateway, named, response));
     void booked.then(named.ended, named.ended);
-    return Promise.race([booked.then(() => true), setTimeout(BEFORE_END_MS, false, { ref: false })]);
+    return writtenInTime(booked.then(() => true));
   };
   const recorded = recordResponse(
     res,

@@ -1,13 +1,11 @@
 import type { Request, Response } from 'express';
-import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd, PricedHold } from '../../gateway/calls/call-records.js';
+import type { CallEnd, PaidCall, PricedHold } from '../../gateway/calls/call-records.js';
+import { untilWritten, writtenInTime } from '../../gateway/calls/until-written.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
-import { unchargedHeaders } from '../../middleware/passes/pass-end.js';
 import type { Passes } from '../../middleware/passes/pass-types.js';
 import type { PaidRequest, PaymentGate, RunEnd } from '../../middleware/payment/payment-gate.js';
 import type { RecordedResponse } from '../../middleware/response/response-recorder.js';
@@ -17,6 +15,8 @@ import type { Receipt } from '../../protocol/types.js';
 import type { KeptAnswer } from '../../storage/calls/call-store.js';
 import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
+import { creditGiven, endUncharged } from './end-uncharged.js';
+import { giveUp } from './give-up.js';
 import { namedByKey, namedOf } from './named-call.js';
 import { namedPayment } from './named-payment.js';
 import { CREDITED, passOn } from './pass-on.js';
@@ -25,7 +25,7 @@ import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
 
 /** Serves the calls that are paid, those that credit pays, and those that passes cover. */
-export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'useCredit' | 'identifierFor'>> & {
+export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'giveUp' | 'useCredit' | 'identifierFor'>> & {
   readonly serveCovered: (covered: CoveredRequest) => Promise<void>;
 };
 
@@ -40,6 +40,7 @@ type GivenPasses = Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>;
 export function createCallServer(gateway: Gateway, passes: GivenPasses): CallServer {
   return {
     run: (paid, receipt, recorded) => servePaid(gateway, passes, paid, receipt, recorded),
+    giveUp: (paid, receipt) => giveUp(gateway, passes, paid, receipt),
     identifierFor: namedPayment,
     // One transaction for both: the caller waits for one of them, and a crash leaves neither without the other.
     keep: (req, kept) => callOf(req).bookWith?.(kept),
@@ -97,7 +98,9 @@ async function servePaid(
   const store = gate.options.facilitator.idempotency;
   const isKeptHere = passId === undefined && calls.keepsFor(store);
   const named = await namedByKey(req);
-  let booking: Promise<boolean> | undefined;
+  // While a pass that was bought is left of its payment, the name stays that payment's.
+  const forgetName = async () => (passId === undefined ? named?.abandon() : undefined);
+  const booking = bookingWithResponse(gateway, paid, store);
   // It may be kept still when its caller has left.
   const kept = async () => (recorded.isEnding ? recorded.ended : undefined);
   const { charged, end } = await passOn(gateway, call, {
@@ -105,11 +108,7 @@ async function servePaid(
     payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
     headers: await landedHeaders(receipt),
     charged(endNow) {
-      if (!isKeptHere) return;
-      call.bookWith = (kept) => {
-        booking = calls.endedWith(paid, endNow(), { ...kept, store });
-        return booking;
-      };
+      if (isKeptHere) booking.offer(endNow);
     },
     outlivesCaller: () => named !== undefined && !recorded.cannotBeKept,
     async isCallersLoss() {
@@ -118,20 +117,32 @@ async function servePaid(
     },
     async notCharged(it) {
       // Its caller has left while it was written, with his response, that he is charged.
-      if (await booking?.catch(() => false)) return {};
-      // First: what was bought is the payer's, whatever becomes of this process.
-      if (passId !== undefined) await passes.giveBack(passId, claim.id);
-      await calls.ended(paid, { ...it, charged: false })();
-      await named?.abandon();
-      const landed = await landedHeaders(receipt);
-      return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : firstUseGiven(claim, paidIn)) };
+      if (await booking.isWritten()) return {};
+      const left = await endUncharged(gateway, passes, paid, it);
+      await forgetName();
+      return { ...(await landedHeaders(receipt)), ...left };
     },
   });
   await kept();
-  if (!recorded.isKept) await named?.abandon();
+  if (!recorded.isEnding) await forgetName();
   // What is not charged is written already.
-  const isDue = charged && !(await booking?.catch(() => false));
+  const isDue = charged && !(await booking.isWritten());
   return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };
+}
+
+/** Books a paid call in one with its response, once that is whole. */
+function bookingWithResponse({ calls }: Gateway, paid: PaidCall, store: KeptAnswer['store']) {
+  let booking: Promise<boolean> | undefined;
+  return {
+    isWritten: async () => (await booking?.catch(() => false)) === true,
+    offer(endNow: () => CallEnd): void {
+      paid.call.bookWith = (kept) => {
+        const [end, answer] = [endNow(), { ...kept, store }];
+        booking = untilWritten(() => calls.endedWith(paid, end, answer), answer);
+        return writtenInTime(booking);
+      };
+    },
+  };
 }
 
 async function serveOnCredit(
@@ -168,16 +179,4 @@ async function serveOnCredit(
   });
   // Its place among the calls under way is free, however long the books take.
   await Promise.all([booked, calls.leave(call)]);
-}
-
-/** What the call has taken of the pass that was bought with it is left of that again. */
-function firstUseGiven({ buys, terms: { asset: mint } }: Claim, token: TokenLabel) {
-  const { kind = 'until', bought = 0n, left = bought } = buys ?? {};
-  return unchargedHeaders({ kind, mint, amount: bought - left }, [{ ...token, mint }]);
-}
-
-function creditGiven(amount: string, { symbol }: TokenLabel): Readonly<Record<string, string>> {
-  return {
-    [CREDIT_HEADER]: `${amount} ${symbol} was not charged for this call, and pays the next one of this key at this project`,
-  };
 }

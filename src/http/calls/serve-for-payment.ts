@@ -15,7 +15,7 @@ export async function serveForPayment(
 ): Promise<void> {
   const { req, res, gate } = asked;
   const offered = await offeredTerms(gate, req);
-  const opened = await payment.resume();
+  const opened = await payment.resume(gate.options.commitment);
   const challenge = (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
   const decision = await decisionOn({ ...asked, codec: x402V2, offered, opened, challenge });
   await (decision.admitted ? decision.enter(noHandler) : decision.answer());

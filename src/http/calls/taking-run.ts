@@ -4,10 +4,17 @@ import { giveBackToPass } from '../../middleware/passes/give-back.js';
 import type { TakenAs } from '../../middleware/passes/pass-types.js';
 
 /** What is known of a call under its name; `paid`: a payment has paid it, or may have, and no response was kept under the name. */
-export type KnownCall = Known | { readonly status: 'paid'; readonly payment: KnownPayment };
+export type KnownCall = Known | ({ readonly status: 'paid' } & PaidBy);
 
-/** Stands before the id of a payment in what a run notes, as the name of a pass does before what is taken of that. */
-const PAID_BY = 'payment';
+/** The payment that has paid a call. */
+interface PaidBy {
+  readonly payment: KnownPayment;
+  /** What the one who has brought it noted with it. */
+  readonly note: string;
+}
+
+/** Stands, with what else is noted, before the id of a payment in what a run notes, as the name of a pass does before what is taken of that. */
+const PAID_BY = 'payment:';
 
 /** A run for which something is taken of a pass, or which a payment pays. */
 export interface TakingRun {
@@ -15,8 +22,11 @@ export interface TakingRun {
   known(): Promise<KnownCall | undefined>;
   /** Begins it, unless something is known. */
   begin(takes?: TakenAs): Promise<KnownCall | undefined>;
-  /** The same for a payment that is held. */
-  beginPaid(paymentId: string): Promise<KnownCall | undefined>;
+  /**
+   * The same for a payment that is held.
+   * @param note - a word for whoever is to serve it for that payment
+   */
+  beginPaid(paymentId: string, note: string): Promise<KnownCall | undefined>;
   /** Ends it as if it had not begun, and gives back what it has taken. Does not reject. */
   abandon(): Promise<void>;
 }
@@ -29,7 +39,7 @@ export interface TakingRun {
 export function takingRun(
   run: IdempotentRequest,
   facilitator: Facilitator,
-  isOwed: (payment: KnownPayment, id: string) => Promise<boolean>,
+  isOwed: (paid: PaidBy, id: string) => Promise<boolean>,
 ): TakingRun {
   // Its debit may be on its way still, from a process or a connection that was given up.
   const giveBack = ({ passId, requestId }: TakenAs) => facilitator.passes.giveBack(passId, requestId, true);
@@ -48,18 +58,18 @@ export function takingRun(
   }
 
   /** Gives back what was lost, and finds the payment that has paid. */
-  async function settle(lost: Iterable<readonly [string, string]>): Promise<KnownPayment | undefined> {
-    let found: KnownPayment | undefined;
+  async function settle(lost: Iterable<readonly [string, string]>): Promise<PaidBy | undefined> {
+    let found: PaidBy | undefined;
     for (const [what, id] of lost) {
-      if (what !== PAID_BY) await giveBack({ passId: what, requestId: id });
-      else found ??= await paidBy(id);
+      if (!isPayment(what)) await giveBack({ passId: what, requestId: id });
+      else found ??= await paidBy(id, what.slice(PAID_BY.length));
     }
     return found;
   }
 
-  async function paidBy(paymentId: string): Promise<KnownPayment | undefined> {
+  async function paidBy(paymentId: string, note: string): Promise<PaidBy | undefined> {
     const payment = await facilitator.knownPayment(paymentId);
-    return payment !== undefined && (await isOwed(payment, paymentId)) ? payment : undefined;
+    return payment !== undefined && (await isOwed({ payment, note }, paymentId)) ? { payment, note } : undefined;
   }
 
   /** @param own - the payment that is held for it */
@@ -68,13 +78,13 @@ export function takingRun(
     if (begun.status !== 'started') return begun;
     run.hold();
     ending = undefined;
-    taken = notes && notes[0] !== PAID_BY ? { passId: notes[0], requestId: notes[1] } : undefined;
+    taken = notes && !isPayment(notes[0]) ? { passId: notes[0], requestId: notes[1] } : undefined;
     const lost = pairsOf(begun.lost);
     try {
-      const payment = await settle(lost.filter(([, id]) => id !== own));
-      if (payment === undefined) return lost.some(([, id]) => id === own) ? 'own' : undefined;
+      const paid = await settle(lost.filter(([, id]) => id !== own));
+      if (paid === undefined) return lost.some(([, id]) => id === own) ? 'own' : undefined;
       await run.release();
-      return { status: 'paid', payment };
+      return { status: 'paid', ...paid };
     } catch (error) {
       // Whoever takes it over then knows what was lost, and nobody forgets it here meanwhile.
       ending = run.release().then(() => undefined);
@@ -97,16 +107,21 @@ export function takingRun(
   return {
     known: async () => orBegun(await known()),
     begin: async (takes) => orBegun(await begin(takes && [takes.passId, takes.requestId])),
-    async beginPaid(paymentId) {
+    async beginPaid(paymentId, note) {
       // First: each payment that is refused would be noted else.
       const found = await known(paymentId);
-      return orBegun(found ?? (await begin([PAID_BY, paymentId])));
+      return orBegun(found ?? (await begin([`${PAID_BY}${note}`, paymentId])));
     },
     abandon(): Promise<void> {
       ending ??= undo();
       return ending;
     },
   };
+}
+
+/** Whether what a run has noted is a payment, and no pass. */
+function isPayment(what: string): boolean {
+  return what.startsWith(PAID_BY);
 }
 
 /** @param words - what runs have noted, two words each */

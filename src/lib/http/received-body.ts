@@ -61,8 +61,9 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** A stream whose client has left gives nothing that was put back. */
 function unreadOr(req: IncomingMessage, bytes: Uint8Array): ReceivedBody {
-  return req.readableEnded ? { kind: 'read', bytes: Buffer.from(bytes), isAsSent: true } : UNREAD;
+  return req.readableEnded || req.destroyed ? { kind: 'read', bytes: Buffer.from(bytes), isAsSent: true } : UNREAD;
 }
 
 function isEmpty(body: unknown): boolean {

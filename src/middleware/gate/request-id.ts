@@ -5,6 +5,7 @@ import { oncePerRequest } from './once-per-request.js';
 
 /** The header that names a request, in both directions. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
+const SENT_ID = REQUEST_ID_HEADER.toLowerCase();
 
 /** What a caller may name its request: nothing that could break a log line or a header. */
 const WELL_FORMED = /^[\w.:=+/-]{1,128}$/;
@@ -16,7 +17,7 @@ const WELL_FORMED = /^[\w.:=+/-]{1,128}$/;
 export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
   const given = res.getHeader(REQUEST_ID_HEADER);
   if (typeof given === 'string' && given !== '') return given;
-  const sent = res.req.headers[REQUEST_ID_HEADER.toLowerCase()];
+  const sent = res.req.headers[SENT_ID];
   const id = typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : newId('req');
   res.setHeader(REQUEST_ID_HEADER, id);
   return id;

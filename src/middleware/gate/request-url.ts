@@ -19,7 +19,7 @@ export function requestTarget({ originalUrl }: Request): string {
  * @param baseUrl - the configured one; default from the request
  */
 export function requestOrigin(req: Request, baseUrl: string | undefined): string {
-  return baseUrl === undefined ? `${req.protocol}://${req.get('host') ?? 'localhost'}` : trimEnd(baseUrl, '/');
+  return baseUrl === undefined ? `${req.protocol}://${req.headers.host ?? 'localhost'}` : trimEnd(baseUrl, '/');
 }
 
 /**

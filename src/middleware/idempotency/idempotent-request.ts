@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
-import { createSeal, type StoredResponse } from '../response/response-seal.js';
+import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
 /** What is known of a request that comes under a secret of its client's. */
@@ -37,12 +37,18 @@ export interface IdempotentRequest {
   hold(): void;
   /** Whether it is still this one's: where a process stood still for too long, the same request may have begun anew elsewhere. */
   isHeld(): Promise<boolean>;
+  /** The same, and the store is asked, whatever this process knows: before money moves. Rejects with `store_unavailable`. */
+  isSurelyHeld(): Promise<boolean>;
   /** Its response was kept by others. */
   ended(): void;
   /** Keeps its response; tells whether it is kept. */
   finish(response: StoredResponse): Promise<boolean>;
   /** Its response as it is kept, for those who keep it in a transaction of their own. */
   sealed(response: StoredResponse): SealedAnswer;
+  /** A text that it may note, as a word that only who comes under its secret can read. */
+  hide(text: string): string;
+  /** The text again. */
+  reveal(hidden: string): string;
   /** Ends it without a response: the same request may begin anew, and no other under this secret. */
   release(): Promise<boolean>;
   /** Ends it without a response, as if it had not begun. */
@@ -57,6 +63,8 @@ export interface IdempotentRequestParts {
   readonly scope: string;
   /** What the client names the request by. */
   readonly secret: string;
+  /** What its response is sealed with. Default: the secret. */
+  readonly sealedWith?: SealingSecrets | undefined;
   readonly fingerprint: string;
   /** How long the response may take before a crash is assumed, in milliseconds; of one that is held, how long it may not be heard of. */
   readonly leaseMs: number;
@@ -69,11 +77,12 @@ export function createIdempotentRequest({
   store,
   scope,
   secret,
+  sealedWith,
   fingerprint,
   leaseMs,
   owner,
 }: IdempotentRequestParts): IdempotentRequest {
-  const { id, mark, seal, open } = createSeal(scope, secret);
+  const { id, mark, seal, open, hide, reveal } = createSeal(scope, secret, sealedWith);
   const newLease = () => store.newLease?.() ?? randomUUID();
   let lease = newLease();
   const run = { id, fingerprint: mark(fingerprint), leaseMs, owner };
@@ -85,26 +94,36 @@ export function createIdempotentRequest({
     return 'response' in known ? { status: known.status, response: open(known.response) } : known;
   }
 
+  /** This process is at it: what the clock says of its lease does not count then, which may have jumped ahead. */
+  const isAtWork = (): boolean => leases?.holds(id) === true;
+
+  async function findOpened(): ReturnType<IdempotentRequest['find']> {
+    const known = await store.find(id, run.fingerprint);
+    if (known?.status === 'ended' && isAtWork()) return { status: 'running' };
+    return known === undefined ? undefined : opened(known);
+  }
+
   function end(verb: () => Promise<boolean>): Promise<boolean> {
     leases?.drop(lease);
     return warned(verb);
   }
 
   return {
-    async find() {
-      const known = await store.find(id, run.fingerprint);
-      return known === undefined ? undefined : opened(known);
-    },
+    find: findOpened,
     async begin(notes = []) {
+      const known = isAtWork() ? await findOpened() : undefined;
+      if (known !== undefined && known.status !== 'ended') return known;
       const asked = [newLease(), ...notes];
       const begun = await store.begin({ ...run, lease: asked.join(' ') });
       if (begun.status !== 'started') return opened(begun);
       lease = begun.lease ?? asked.join(' ');
       return { status: 'started', lost: lease.split(' ').slice(asked.length) };
     },
+    ...{ hide, reveal },
     sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
     hold: () => leases?.hold(id, lease, leaseMs),
     isHeld: async () => leases === undefined || leases.isHeld(id, lease),
+    isSurelyHeld: async () => store.extend?.(id, lease, leaseMs) ?? true,
     ended: () => leases?.drop(lease),
     finish: (response) => end(() => store.finish(id, lease, seal(response))),
     release: () => end(() => store.release(id, lease)),

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Request } from 'express';
 import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
+import { discardOnceAnswered } from '../../lib/http/unread-body.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;
@@ -50,7 +51,10 @@ export async function discardBody(req: Request): Promise<void> {
   const late = AbortSignal.timeout(DISCARD_MS);
   const over = Promise.race(['end', 'close', 'error'].map((event) => once(req, event, { signal: late })));
   req.resume();
-  await over.catch(() => undefined);
+  // Who has not come to its end by then may go on for ever.
+  await over.catch(() => {
+    if (req.res !== undefined) req.res.shouldKeepAlive = false;
+  });
 }
 
 const peeked = createRequestNote<Request, Promise<PeekedBody>>();
@@ -110,8 +114,10 @@ function peek(req: Request): Promise<PeekedBody> {
         chunks.push(chunk);
         length += chunk.length;
       }
-      if (length > MAX_COMPARED_BYTES) finish(false);
-      else if (req.complete) finish(true);
+      if (length > MAX_COMPARED_BYTES) {
+        finish(false);
+        if (req.res !== undefined) discardOnceAnswered(req, req.res);
+      } else if (req.complete) finish(true);
     }
 
     const gone = (): void => finish(false);

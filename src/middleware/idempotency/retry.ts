@@ -3,6 +3,7 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
 import { readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
+import type { SealingSecrets } from '../response/response-seal.js';
 
 /** Who may come again for a payment. */
 export interface Retry {
@@ -10,6 +11,8 @@ export interface Retry {
   readonly hash: string;
   /** The secret with which the response is kept. */
   readonly secret: string;
+  /** What it is kept with beside the secret. Default: nothing. */
+  readonly sealedWith?: SealingSecrets;
   /** Known by his address alone, which others may have as well. */
   readonly byIpAddress?: true;
 }
@@ -22,14 +25,20 @@ const SECRET_LENGTH = 16;
  * the 402, echoed by version 2 clients, or x402's `payment-identifier`, or an `Idempotency-Key`. Who brings none of them is
  * known by his address, for ten minutes.
  */
-export function retryOf(req: Request, { nonce, extensions }: Payment): Retry {
-  if (nonce !== undefined) return withSecret(`nonce ${nonce}`);
-  const identifier = readIdentifier(extensions);
-  if (identifier.ok && identifier.id !== undefined) return withSecret(`identifier ${identifier.id}`);
+export function retryOf(req: Request, payment: Payment): Retry {
+  const secret = paymentSecretOf(payment);
+  if (secret !== undefined) return withSecret(secret);
   const key = req.get('Idempotency-Key');
   if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
   const address = ipKeyGenerator(req.ip ?? '');
   return { hash: retryHashOf({ address }), secret: `address ${address}`, byIpAddress: true };
+}
+
+/** The secret that came with a payment itself; undefined where none did. */
+export function paymentSecretOf({ nonce, extensions }: Payment): string | undefined {
+  if (nonce !== undefined) return `nonce ${nonce}`;
+  const identifier = readIdentifier(extensions);
+  return identifier.ok && identifier.id !== undefined ? `identifier ${identifier.id}` : undefined;
 }
 
 function withSecret(secret: string): Retry {

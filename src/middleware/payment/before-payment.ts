@@ -54,24 +54,32 @@ function coveredOrHeld(gate: PaymentGate, req: Request, res: Response): MaybePro
   );
 }
 
-async function heldOrOwed(
+function heldOrOwed(
+  gate: PaymentGate,
+  req: Request,
+  res: Response,
+  found: Pick<AtPayment, 'presented' | 'passRefusal'>,
+): MaybePromise<Approach> {
+  if (gate.passes?.sales === undefined) varyBy(res, gate.passes === undefined ? PAYMENT_VARY : PASS_VARY);
+  exposeHeaders(res, EXPOSED_HEADERS);
+  return whenKnown(gate.holders?.standing(req, res, found.presented !== undefined), (standing) => {
+    if (standing?.decision !== undefined) return standing;
+    const own = standing?.rule && gate.holders?.gateOf(standing.rule);
+    own?.watch?.();
+    return owed(own ?? gate, req, res, found);
+  });
+}
+
+/** What credit has to cover is what this caller pays. */
+function owed(
   gate: PaymentGate,
   req: Request,
   res: Response,
   { presented, passRefusal }: Pick<AtPayment, 'presented' | 'passRefusal'>,
-): Promise<Approach> {
-  const isPaying = presented !== undefined;
-  if (gate.passes?.sales === undefined) varyBy(res, gate.passes === undefined ? PAYMENT_VARY : PASS_VARY);
-  exposeHeaders(res, EXPOSED_HEADERS);
-  const standing = await gate.holders?.standing(req, res, isPaying);
-  if (standing?.decision !== undefined) return standing;
-  const own = standing?.rule && gate.holders?.gateOf(standing.rule);
-  own?.watch?.();
-  const asked = own ?? gate;
-  // What credit has to cover is what this caller pays.
-  const onCredit = await asked.passes?.compensation?.admit(req, res, isPaying);
-  if (onCredit?.admitted) return { decision: onCredit };
-  return { gate: asked, presented, passRefusal: nearer(passRefusal, onCredit) };
+): MaybePromise<Approach> {
+  return whenKnown(gate.passes?.compensation?.admit(req, res, presented !== undefined), (onCredit) =>
+    onCredit?.admitted ? { decision: onCredit } : { gate, presented, passRefusal: nearer(passRefusal, onCredit) },
+  );
 }
 
 /** Of what neither takes, the one knows more that it is for, or that something is left of. */

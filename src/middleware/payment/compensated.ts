@@ -3,7 +3,7 @@ import type { Claim } from '../../facilitator/types.js';
 import type { CreditMeter } from '../passes/pass-types.js';
 import { isTheirs } from './landed-headers.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
-import { TRIED_OUT, USED } from './payment-required.js';
+import { STILL_OWED, TRIED_OUT, USED } from './payment-required.js';
 import { sendUsed } from './used-payment.js';
 
 /** What becomes of a request that fails once its money has landed, and of one that comes again after that. */
@@ -43,11 +43,15 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
     await gate.beforeRunAgain?.(req);
     if (again === 'taken' || (await claim.runAgain())) return true;
   }
+  if (again === 'owed' && receipt !== undefined && gate.giveUp !== undefined) {
+    await gate.giveUp(paid, receipt);
+    return false;
+  }
   // What was charged of a stream stays taken.
   const isOver = again === 'charged' || (again === 'owed' && (await paid.makeGood()) !== undefined);
   // What was had otherwise may be given back, and what could not be made good is owed.
   await (isOver ? claim.served() : claim.keep());
-  const cause = again === 'gone' ? USED : TRIED_OUT;
+  const cause = again === 'gone' ? USED : isOver ? TRIED_OUT : STILL_OWED;
   await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause });
   return false;
 }

@@ -24,14 +24,12 @@ export function refuseMisnamed(
 }
 
 /**
- * What is decided about a payment that is held before any money is taken: whether its gate accepts it, and whether its payer is
+ * What is decided about a payment that is held before any money is taken: whether it is of who may pay, and whether its payer is
  * covered by what was bought before, and is not charged. Undefined where it goes on; where it does not, and where this rejects, the
  * payment is given back.
  */
 export async function decideClaim(attempt: PaymentAttempt, claim: Claim): Promise<Decision | undefined> {
-  const { req, gate } = attempt;
   try {
-    await gate.accept?.(req, claim);
     // Whose money has landed gets what it has bought.
     if (claim.receipt !== undefined) return undefined;
     const decision = refuseOtherPayer(attempt, claim) ?? (await coverInstead(attempt, claim));

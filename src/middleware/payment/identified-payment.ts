@@ -32,9 +32,11 @@ export interface IdentifiedPayment {
   take(): Promise<((res: Response) => void | Promise<void>) | undefined>;
   /** Its response was kept for the payment; undefined: it cannot be had again. Default: that is nothing to the identifier. */
   keep?(response: StoredResponse | undefined): Promise<void>;
+  /** Whether it is still this payment's: where a process stood still for too long, another may have come under it. Default: it is. */
+  isHeld?(): Promise<boolean>;
   /** Gives it back, for a payment that is as if it had never been brought. */
   giveBack(): Promise<unknown>;
-  /** The request is over, however it went; called last. Default: that is nothing to it. */
+  /** The request is over, or its payer told to come again, however it went. Default: that is nothing to it. */
   leave?(): Promise<void>;
 }
 

@@ -3,10 +3,11 @@ import { TollhouseError } from '../../errors/errors.js';
 import { memberOn, membersOf } from '../../facilitator/networks/joined-facilitator.js';
 import type { Facilitator, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { BlockhashHints } from '../../protocol/challenge.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
-import type { SupportedKind } from '../../protocol/supported.js';
+import type { Supported, SupportedKind } from '../../protocol/supported.js';
 import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
@@ -15,7 +16,7 @@ import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
 
-/** How old the facilitator's view of its own health is at most. */
+/** How old a facilitator's view of its own health is at most. */
 const RETRY_SECONDS = 5;
 
 /**
@@ -30,28 +31,59 @@ export async function offeredTerms(
   payment?: Payment,
   mayPrepare = false,
 ): Promise<OfferedTerms> {
-  const kinds = await kindsFor(gate.options.facilitator, payment);
-  const each = await Promise.all(kinds.map((kind) => gate.termsFor(req, kind)));
-  const [first = []] = each;
-  const terms = each.length === 1 ? first : each.flat();
-  const network = payment && memberOn(gate.options.facilitator, payment.network)?.network;
-  const open = { terms, hints: hintsOf(kinds), ...defined({ network }) };
+  const { facilitator } = gate.options;
+  const supported = await facilitator.supported();
+  const { kinds, hints } =
+    payment === undefined ? openKinds(facilitator, supported) : await kindsFor(facilitator, supported, payment);
+  if (kinds.length === 0) throw supported.fault ?? nothingOpen(facilitator);
+  const terms = await termsOn(gate, req, kinds);
+  const network = payment && memberOn(facilitator, payment.network)?.network;
+  const open = { terms, hints, ...defined({ network }) };
   if (!mayPrepare || !isPreparing(req)) return open;
   const wanted = readPrepare(req);
   if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
   return { ...open, prepared: await preparePayment(gate.options, terms, wanted.value) };
 }
 
-/** What is offered now on each network; for the payment that was brought, what it may have been offered before. */
-async function kindsFor(facilitator: Facilitator, payment: Payment | undefined): Promise<readonly SupportedKind[]> {
+/** One list for one kind: what is made of it need not be made again (`challenge-cache.ts`). */
+function termsOn(gate: PaymentGate, req: Request, kinds: readonly SupportedKind[]): MaybePromise<readonly Terms[]> {
+  const [first] = kinds;
+  if (first !== undefined && kinds.length === 1) return gate.termsFor(req, first);
+  return Promise.all(kinds.map((kind) => gate.termsFor(req, kind))).then((each) => each.flat());
+}
+
+function nothingOpen(facilitator: Facilitator): TollhouseError {
+  const networks = membersOf(facilitator).map(({ network }) => network);
+  const detail = `Payments on ${networks.join(' and ')} cannot be taken at the moment.`;
+  return new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** The ways to pay that are open. */
+interface OpenKinds {
+  readonly kinds: readonly SupportedKind[];
+  readonly hints: BlockhashHints;
+}
+
+/** Every 402 asks, and a facilitator says the same for some seconds. */
+const opened = new WeakMap<Supported, OpenKinds>();
+
+/** What is offered now on each network. */
+function openKinds(facilitator: Facilitator, supported: Supported): OpenKinds {
+  const known = opened.get(supported);
+  if (known !== undefined) return known;
   const members = membersOf(facilitator);
-  const { kinds, fault } = await facilitator.supported();
-  const open = kinds.filter((it) => it.scheme === 'exact' && members.some(({ network }) => network === it.network));
-  const offered = payment === undefined ? open : await withKindOf(facilitator, payment, open);
-  if (offered.length > 0) return offered;
-  if (fault !== undefined) throw fault;
-  const detail = `Payments on ${members.map(({ network }) => network).join(' and ')} cannot be taken at the moment.`;
-  throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+  const kinds = supported.kinds.filter(
+    (it) => it.scheme === 'exact' && members.some(({ network }) => network === it.network),
+  );
+  const open = { kinds, hints: hintsOf(kinds) };
+  opened.set(supported, open);
+  return open;
+}
+
+/** The same for a payment that was brought, with what it may have been offered before. */
+async function kindsFor(facilitator: Facilitator, supported: Supported, payment: Payment): Promise<OpenKinds> {
+  const kinds = await withKindOf(facilitator, payment, openKinds(facilitator, supported).kinds);
+  return { kinds, hints: hintsOf(kinds) };
 }
 
 /** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */

@@ -19,7 +19,9 @@ export function openedRequest(
   const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   const keep = (kept: SealedResponse) => gate.keep?.(req, kept);
-  const kept = paidResponse(options.facilitator, claim.id, { secret: retry.secret, payer: claim.payer, keep });
+  const kept = paidResponse(options.facilitator, claim.id, { ...retry, payer: claim.payer, keep });
+  // Whoever keeps it with books of his own asks once more as he writes.
+  const isHeld = () => claim.isHeld().catch(() => gate.keep !== undefined);
   const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim.id);
   return {
     ...{ req, res, gate, claim, receiptHeaders, meter },
@@ -28,8 +30,9 @@ export function openedRequest(
     kept: {
       find: kept.find,
       async put(response) {
-        const isKept = response !== undefined && (await claim.isHeld()) && (await kept.put(response));
-        await identifier.keep?.(isKept ? response : undefined);
+        const isKept = response !== undefined && (await isHeld()) && (await kept.put(response));
+        // What a store could not keep may be kept yet: until that is known the identifier stays this payment's.
+        if (isKept || response === undefined) await identifier.keep?.(response);
         return isKept;
       },
     },

@@ -133,6 +133,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       return await answer(res);
     }
     if (isClientGone(res)) return await giveBack(paid);
+    await gate.accept?.(req, claim);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
       if (!(await mayReplay(paid))) return;

@@ -1,7 +1,7 @@
 import type { Facilitator } from '../../facilitator/types.js';
 import { warned } from '../idempotency/idempotent-request.js';
 import { withoutExchangeHeaders } from '../response/response-recorder.js';
-import { createSeal, type StoredResponse } from '../response/response-seal.js';
+import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 
 /** The response of a payment, kept for the one who may come again. */
 export interface PaidResponse {
@@ -24,6 +24,8 @@ export interface SealedResponse {
 export interface PaidResponseUse {
   /** Of the one who may come again. */
   readonly secret: string;
+  /** What it is sealed with. Default: the secret. */
+  readonly sealedWith?: SealingSecrets | undefined;
   /** Whose share of the room it takes. Default: nobody's. */
   readonly payer?: string;
   /** Keeps it in the place of the store's `put`; undefined where it does not. Default: nobody does. */
@@ -34,9 +36,9 @@ export interface PaidResponseUse {
 export function paidResponse(
   { idempotency }: Pick<Facilitator, 'idempotency'>,
   paymentId: string,
-  { secret, payer: owner, keep }: PaidResponseUse,
+  { secret, sealedWith, payer: owner, keep }: PaidResponseUse,
 ): PaidResponse {
-  const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
+  const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret, sealedWith);
   return {
     put: (response) =>
       warned(async () => {

@@ -64,6 +64,11 @@ export interface PaymentGate {
   readonly beforeReplay?: (res: Response) => void;
   /** Called before a request that was run before is run again. Where it rejects, the run does not count. */
   readonly beforeRunAgain?: (req: Request) => Promise<void>;
+  /**
+   * Ends a request that was run for its payment as often as any is, and answers it: what becomes of what was paid is written in books of
+   * one's own. Where it rejects, the payment is owed still. Default: `compensation` of {@link passes} leaves its payer with it, if any does.
+   */
+  readonly giveUp?: (paid: Omit<PaidRequest, 'next'>, receipt: Receipt) => Promise<void>;
   /** With `settle: 'before'`: serves a request whose money has landed, and ends only a response that is whole. Default: the handler behind the gate. */
   readonly run?: (paid: PaidRequest, receipt: Receipt, recorded: RecordedResponse) => Promise<RunEnd>;
   /**

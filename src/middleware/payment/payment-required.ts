@@ -82,6 +82,12 @@ export const TRIED_OUT: RequiredCause = {
   detail: 'The request of this payment was tried several times and failed each time; it is tried no more.',
 };
 
+/** The same where nothing was left to its payer. */
+export const STILL_OWED: RequiredCause = {
+  ...TRIED_OUT,
+  detail: `${TRIED_OUT.detail} What was paid is not given back here, and is in the books as owed: ask its seller for it before you pay again.`,
+};
+
 /** A cause that says as well what may be bought. */
 export function withOffers(cause: RequiredCause, offers: string, forHolders?: string): RequiredCause {
   return { ...cause, detail: `${cause.detail} ${offers}`, offers, forHolders };
@@ -125,10 +131,9 @@ export function sendPaymentRequired(
   keepUncached(res);
   const id = requestIdOf(res);
   const { terms, hints, prepared } = open;
-  const extensions = { ...open.extensions, ...cause.extensions };
-  const write = () => writeOffer(url, options, { ...open, extensions }, cause);
+  const write = () => writeOffer(url, options, open, cause);
   // A challenge is good for one request.
-  const isFresh = Object.keys(extensions).length > 0;
+  const isFresh = open.extensions !== undefined || cause.extensions !== undefined;
   const written = isFresh
     ? write()
     : writtenChallenge({ url, owner: options.facilitator, options, terms, hints, cause }, write);
@@ -150,17 +155,19 @@ function writeOffer(
   url: string,
   options: ResolvedPaymentOptions,
   open: OfferedTerms,
-  { code, detail, reason = code }: RequiredCause,
+  { code, detail, reason = code, extensions }: RequiredCause,
 ): WrittenChallenge {
-  const challenge = describeChallenge(url, options, open, reason);
+  const challenge = describeChallenge(
+    url,
+    options,
+    { ...open, extensions: { ...open.extensions, ...extensions } },
+    reason,
+  );
   const said = CODECS.map((codec) => codec.challenge(challenge));
-  return {
-    challenge,
-    headers: said.map(({ headers }) => headers),
-    // Two halves of one object: what differs from response to answer comes between them.
-    head: JSON.stringify(problem(code, detail)).slice(0, -1),
-    tail: JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1),
-  };
+  // Two halves of one object: what differs from response to response comes between them.
+  const head = JSON.stringify(problem(code, detail)).slice(0, -1);
+  const tail = JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1);
+  return { challenge, headers: said.map(({ headers }) => headers), head, tail };
 }
 
 function describeChallenge(
@@ -189,7 +196,9 @@ function sendJson(
 ): void {
   const more = prepared === undefined ? '' : `,"prepared":${JSON.stringify(prepared)}`;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.end(`${head},"request_id":${JSON.stringify(requestId)}${more},${tail}`);
+  const body = `${head},"request_id":${JSON.stringify(requestId)}${more},${tail}`;
+  // ASCII is the same in both, and for a text in UTF-8 Node has thrice its length ready.
+  res.end(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
 }
 
 function sendPage(

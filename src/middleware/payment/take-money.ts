@@ -8,23 +8,23 @@ import type { PaidRequest } from './payment-gate.js';
 import { refusalCause } from './payment-required.js';
 import { sendInProgress, sendPending } from './payment-responses.js';
 
-/** Errors of a settlement that say that nothing was sent. */
-const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
-
 /**
  * Takes the money of a held payment. Unless it has landed, the request is answered here, the claim is over, and there is no receipt.
  * @param send - sends past whatever buffers the response
  */
 export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Receipt | undefined> {
   const { req, res, claim, gate, identifier } = paid;
-  const settlement = await settleInSpan(claim).catch(async (error: unknown) => {
+  const settlement = await settleInSpan(paid).catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
-    // Once money may have moved under an identifier, no other payment goes under it.
-    if (UNCHARGED.has(error.code)) await identifier.giveBack();
+    // Once money may move under an identifier, no other payment goes under it.
+    await (claim.mayBeSent ? identifier.leave?.() : identifier.giveBack());
     send(() => sendError(res, error));
     return undefined;
   });
-  if (settlement?.status === 'pending') send(() => sendPending(paid, paid.receiptHeaders(settlement)));
+  if (settlement?.status === 'pending') {
+    await identifier.leave?.();
+    send(() => sendPending(paid, paid.receiptHeaders(settlement)));
+  }
   if (settlement?.status === 'failed') {
     await identifier.giveBack();
     tellFailure(gate, req, settlement);
@@ -37,9 +37,9 @@ export async function takeMoney(paid: PaidRequest, send: (write: () => void) => 
   return settlement.receipt;
 }
 
-function settleInSpan(claim: PaidRequest['claim']): Promise<Settlement> {
+function settleInSpan({ claim, identifier }: PaidRequest): Promise<Settlement> {
   return inSpan('tollhouse.settle', {}, async (span) => {
-    const settlement = await claim.settle();
+    const settlement = await claim.settle({ isWanted: identifier.isHeld });
     span?.set({ 'tollhouse.settlement.status': settlement.status });
     return settlement;
   });

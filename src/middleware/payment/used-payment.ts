@@ -9,7 +9,7 @@ import { creditText } from '../terms/credit-costs.js';
 import { extensionsBesidePayment, offerSignIn } from '../wallet/wallet-auth.js';
 import { tellOf } from './landed-headers.js';
 import type { PaymentAttempt } from './payment-gate.js';
-import { type RequiredCause, TRIED_OUT, withReceipt } from './payment-required.js';
+import { type RequiredCause, TRIED_OUT, USED, withReceipt } from './payment-required.js';
 
 /** A payment that is over for its request, and who asks. */
 interface UsedPayment {
@@ -43,7 +43,7 @@ export async function sendUsed(
     hasToken: told[PASS_HEADER] !== undefined,
     maySignIn: extensions !== undefined,
   });
-  const detail = `${cause === TRIED_OUT ? cause.detail : USED_BEFORE} ${left}`;
+  const detail = `${cause === USED ? USED_BEFORE : TRIED_OUT.detail} ${left}`;
   await challenge(withReceipt({ ...cause, detail, told, ...defined({ extensions }) }, receipt));
 }
 

@@ -26,7 +26,6 @@ const EXCHANGE_HEADERS = new Set(
     'Connection',
     'Keep-Alive',
     'Transfer-Encoding',
-    'Content-Length',
     'Date',
   ].map((name) => name.toLowerCase()),
 );
@@ -180,7 +179,11 @@ function ownHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
 
 /** Sends again what was sent before, and says so. */
 export function sendReplay(res: ServerResponse, { statusCode, headers, body }: StoredResponse): void {
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+  // Where there is a body its length is told anew, by whoever sends it last.
+  const isOfAnother = res.req.method === 'HEAD' || statusCode === 304;
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && (isOfAnother || name !== 'content-length')) res.setHeader(name, value);
+  }
   res.setHeader(REPLAYED, 'true');
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), [REPLAYED]));
   res.statusCode = statusCode;

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { TollhouseError } from '../../errors/errors.js';
 
 /** A response as it is kept. */
 export interface StoredResponse {
@@ -19,9 +20,16 @@ export interface ResponseSeal {
   /** A text about a request, unreadable but the same for the same text. */
   mark(text: string): string;
   seal(response: StoredResponse): Uint8Array;
-  /** @throws Error when it was not sealed by this, or was changed since */
+  /** @throws TollhouseError `store_unavailable` when it was not sealed by this, or was changed since */
   open(sealed: Uint8Array): StoredResponse;
+  /** Encrypts a text, into one without spaces. */
+  hide(text: string): string;
+  /** @throws TollhouseError `store_unavailable` when it was not hidden by this, or was changed since */
+  reveal(hidden: string): string;
 }
+
+/** What is sealed with in the place of a secret: the first seals, and all open. */
+export type SealingSecrets = (secret: string) => readonly string[];
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -29,33 +37,66 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
 
+const NOT_OPENED =
+  'What is kept of this request cannot be opened here at the moment; nothing was charged for it now. Send it again later, and do not pay anew.';
+
 /**
  * Derives from a secret what names it, marks requests and encrypts responses (HKDF-SHA-256, AES-256-GCM). What is sealed is as
  * safe as the secret is hard to guess.
  * @param scope - in which the secret counts; the same secret in another scope opens nothing
+ * @param sealedWith - for what is sealed with more than the secret, and found by that alone. Default: the secret
  */
-export function createSeal(scope: string, secret: string): ResponseSeal {
-  const keys = Buffer.from(hkdfSync('sha256', secret, scope, 'tollhouse answer', KEY_BYTES * 3));
-  const [name, marking, sealing] = [0, 1, 2].map((at) => keys.subarray(at * KEY_BYTES, (at + 1) * KEY_BYTES)) as [
-    Buffer,
-    Buffer,
-    Buffer,
-  ];
+export function createSeal(scope: string, secret: string, sealedWith: SealingSecrets = (it) => [it]): ResponseSeal {
+  const own = derive(scope, secret);
+  const { name, marking } = own;
+  // Most are never asked to open anything, and nothing else than the first has sealed.
+  const keyOf = (it: string) => (it === secret ? own : derive(scope, it)).sealing;
+  const seal = (bytes: Uint8Array) => encrypt(keyOf(sealedWith(secret)[0] ?? secret), bytes);
+  const open = (sealed: Uint8Array) =>
+    decrypt(
+      sealedWith(secret).map((it) => () => keyOf(it)),
+      sealed,
+    );
   return {
     id: name.toString('hex'),
     mark: (text) => createHmac('sha256', marking).update(text).digest('hex'),
-    seal(response) {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(CIPHER, sealing, iv);
-      const text = Buffer.concat([cipher.update(encode(response)), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), text]);
-    },
-    open(sealed) {
-      const decipher = createDecipheriv(CIPHER, sealing, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-      decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      return decode(Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]));
-    },
+    seal: (response) => seal(encode(response)),
+    open: (sealed) => decode(open(sealed)),
+    hide: (text) => seal(Buffer.from(text)).toString('base64url'),
+    reveal: (hidden) => open(Buffer.from(hidden, 'base64url')).toString(),
   };
+}
+
+function derive(scope: string, secret: string) {
+  const keys = Buffer.from(hkdfSync('sha256', secret, scope, 'tollhouse answer', KEY_BYTES * 3));
+  const at = (n: number) => keys.subarray(n * KEY_BYTES, (n + 1) * KEY_BYTES);
+  return { name: at(0), marking: at(1), sealing: at(2) };
+}
+
+function encrypt(key: Buffer, bytes: Uint8Array): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv);
+  const text = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), text]);
+}
+
+/** Tells of what no key opens as of a store that is away: what it holds is not to be had now, and nobody is to pay for it anew. */
+function decrypt(keys: readonly (() => Buffer)[], sealed: Uint8Array): Buffer {
+  let cause: unknown;
+  for (const key of keys) {
+    try {
+      return decryptWith(key(), sealed);
+    } catch (error) {
+      cause = error;
+    }
+  }
+  throw new TollhouseError('store_unavailable', NOT_OPENED, { cause });
+}
+
+function decryptWith(key: Buffer, sealed: Uint8Array): Buffer {
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
 }
 
 /** Length of the head, the head as JSON, the body. */

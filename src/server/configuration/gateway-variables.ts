@@ -18,9 +18,9 @@ export interface GatewayConfiguration {
   /** `GATEWAY_OWNERS`: `open`, or wallets that may create projects. Default: `open` on the sandbox, elsewhere the operators. */
   readonly owners: GatewayOwners;
   /**
-   * `SECRETS_KEY`, at least 32 bytes: encrypts the secrets that owners add to the calls of their upstreams. Of several, separated by
-   * commas, the first encrypts, and all decrypt. Default: on the sandbox a file beside the database; elsewhere none, and such secrets are
-   * refused.
+   * `SECRETS_KEY`, at least 32 bytes: encrypts the secrets that owners add to the calls of their upstreams, and the responses that are
+   * kept of calls. Of several, separated by commas, the first encrypts, and all decrypt. Default: on the sandbox a file beside the
+   * database; elsewhere none, and such secrets are refused.
    */
   readonly secretsKey: readonly string[];
 }

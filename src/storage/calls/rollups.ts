@@ -64,11 +64,12 @@ const COLUMNS = namesOf(ROLLUP_INPUT);
 const MAX_ROWS = 40;
 
 /** Reasons of failed calls that are no upstream's doing. */
-const CALLER_FAULTS: ReadonlySet<string> = new Set([
+const NO_UPSTREAM_FAULTS: ReadonlySet<string> = new Set([
   'client_gone',
   'body_too_large',
   'invalid_request',
   'method_not_allowed',
+  'call_broken_off',
 ]);
 
 /** What a call adds. */
@@ -82,7 +83,7 @@ export function rollupsOf(call: CallRecord): readonly Rollup[] {
     rollup('calls'),
     ...durationRollups(call),
     ...routeRollups(call, rollup),
-    ...(outcome === 'failed' && !CALLER_FAULTS.has(call.reason ?? '') ? [rollup('upstream_errors')] : []),
+    ...(outcome === 'failed' && !NO_UPSTREAM_FAULTS.has(call.reason ?? '') ? [rollup('upstream_errors')] : []),
     ...(charge === undefined ? [] : [rollup('paid'), money('revenue', charge)]),
     ...(pass?.uses === 1 ? [rollup('pass_uses')] : []),
     ...(pass === undefined || charge === undefined ? [] : [rollup('passes_sold')]),

@@ -60,7 +60,8 @@ export const LEDGER = {
   recordBroadcast: {
     name: 'tollhouse_record_broadcast',
     text: `update tollhouse_payment set state = 'broadcast', signature = coalesce($3, signature),
-        last_valid_block_height = coalesce($4, last_valid_block_height)
+        last_valid_block_height = coalesce($4, last_valid_block_height),
+        lease_ends = case when lease_ends < $5 then $5 else lease_ends end
       where ${HELD} and ${UNPAID} returning id`,
   },
   recordLanded: {

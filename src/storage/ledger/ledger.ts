@@ -31,7 +31,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
  *
  * | verb | `claimed` | `broadcast` | `confirmed` |
  * |---|---|---|---|
- * | `recordBroadcast` | `broadcast` | adds the signature | |
+ * | `recordBroadcast` | `broadcast`, held for longer | adds the signature, held for longer | |
  * | `recordOutcome`, money landed | `confirmed`, or `served` | `confirmed`, or `served` | slot and signature anew; `served` |
  * | `recordOutcome`, `failed` or `expired` | that | that | |
  * | `forget` | gone | gone | |
@@ -40,9 +40,8 @@ import type { PaymentRequestLedger } from './payment-request.js';
  * | `runAgain` | | | counted, at most {@link MAX_RERUNS} times |
  * | `extend` | held for longer | held for longer | held for longer |
  *
- * Three methods stand beside the tables: `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is
- * `broadcast` when its lease is over, and `attachAttempt` forgets what was only `claimed` for the same payment request when its is.
- * `interrupted` changes nothing: what it finds is claimed like any other.
+ * Beside the tables `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is `broadcast` when its lease
+ * is over, and `attachAttempt` forgets what was only `claimed` for a payment request when its is. `interrupted` changes nothing.
  *
  * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
  * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
@@ -168,8 +167,8 @@ export interface Ledger extends PaymentRequestLedger {
    * @returns undefined, and nothing is changed, when the payment is known: it is to be claimed like any other
    */
   claimLanded(request: ClaimRequest, landed: LandedMoney): Promise<PaymentRecord | undefined>;
-  /** Notes the signature, before the transaction is sent. */
-  recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean>;
+  /** Notes the signature, before the transaction is sent. The payment is held for `leaseMs` from now at the least; default: as it was. */
+  recordBroadcast(id: string, lease: string, broadcast: Broadcast, leaseMs?: number): Promise<boolean>;
   /** Notes how the transaction ended, and the events that tell of it, all or nothing. A ledger in memory keeps no events. */
   recordOutcome(id: string, lease: string, outcome: Outcome, events?: readonly EventRecord[]): Promise<boolean>;
   /** Nothing was sent: the payment is as if it had never been brought. Only who knows that may say it. */

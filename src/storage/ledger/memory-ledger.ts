@@ -152,7 +152,11 @@ class MemoryLedger implements Ledger {
     return entry?.lease === lease && states.includes(entry.record.state) ? entry : undefined;
   }
 
-  async recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean> {
+  async recordBroadcast(id: string, lease: string, broadcast: Broadcast, leaseMs?: number): Promise<boolean> {
+    const entry = this.#heldIn(id, lease, UNPAID);
+    if (entry !== undefined && leaseMs !== undefined) {
+      entry.leaseEnds = Math.max(entry.leaseEnds, this.#now() + leaseMs);
+    }
     return this.#change(id, lease, UNPAID, { ...broadcast, state: 'broadcast' });
   }
 

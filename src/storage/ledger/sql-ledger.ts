@@ -68,8 +68,10 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     claim,
     claimLanded: claimNew,
     prune: (...range) => pruneLedger(database, ...range),
-    recordBroadcast: (id, lease, { signature, lastValidBlockHeight }: Broadcast) =>
-      change(LEDGER.recordBroadcast, id, lease, signature ?? null, lastValidBlockHeight ?? null),
+    recordBroadcast(id, lease, { signature, lastValidBlockHeight }: Broadcast, leaseMs) {
+      const heldUntil = leaseMs === undefined ? 0 : now() + leaseMs;
+      return change(LEDGER.recordBroadcast, id, lease, signature ?? null, lastValidBlockHeight ?? null, heldUntil);
+    },
     recordOutcome: async (id, lease, outcome, events = []) =>
       (await database.batchIf(outcomeStep(outcome, id, lease, now()), eventSteps(events))).length > 0,
     forget: (id, lease) => change(LEDGER.forget, id, lease),

@@ -3,6 +3,7 @@ import type { PaymentRequirements } from '@x402/core/types';
 import type { RequestHandler } from 'express';
 import { createHoldings } from '../../../src/access/holdings.js';
 import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import type { FacilitatorOptions } from '../../../src/facilitator/facilitator-options.js';
 import { createGateway } from '../../../src/gateway/create-gateway.js';
 import type { Gateway } from '../../../src/gateway/gateway.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
@@ -51,18 +52,22 @@ describe.each(DAILY_EXPRESSES)('two payment gates in anyOf, %s', (_name, express
   beforeAll(async () => {
     const { test, storage } = fixture();
     live = fixture().live;
-    const quick = { storage, settleTimeoutMs: 150 };
-    const [facilitator, onTest] = [live.facilitatorWith(quick, QUICK), test.facilitatorWith(quick, QUICK)];
+    const other = await live.sandbox.createWallet({ usdc: '0' });
+    const pairsWith = (options: Partial<FacilitatorOptions>) => {
+      const [facilitator, onTest] = [live, test].map((it) => it.facilitatorWith({ storage, ...options }, QUICK));
+      const a: RequirePaymentOptions = { facilitator: facilitator!, payTo: live.payTo, price: '$0.01' };
+      const seconds: Readonly<Record<(typeof PAIRS)[number], RequirePaymentOptions>> = {
+        recipient: { ...a, payTo: other.publicKey.toBase58() },
+        token: { ...a, price: '0.01 USDT' },
+        network: { ...a, facilitator: onTest!, payTo: test.payTo },
+        memo: { ...a, memo: 'the second' },
+      };
+      return { facilitator: facilitator!, a, seconds };
+    };
+    const { facilitator, a, seconds } = pairsWith({});
+    const hurried = pairsWith({ settleTimeoutMs: 150 });
     gateway = createGateway({ facilitator, storage, operators: [OPERATOR] });
     identity = createIdentity({ facilitator, jwtSecret: SECRET });
-    const other = await live.sandbox.createWallet({ usdc: '0' });
-    const a: RequirePaymentOptions = { facilitator, payTo: live.payTo, price: '$0.01' };
-    const seconds: Readonly<Record<(typeof PAIRS)[number], RequirePaymentOptions>> = {
-      recipient: { ...a, payTo: other.publicKey.toBase58() },
-      token: { ...a, price: '0.01 USDT' },
-      network: { ...a, facilitator: onTest, payTo: test.payTo },
-      memo: { ...a, memo: 'the second' },
-    };
     const handler: RequestHandler = (_req, res, next) => {
       runs += 1;
       inHandler().then(() => res.send('goods'), next);
@@ -74,7 +79,10 @@ describe.each(DAILY_EXPRESSES)('two payment gates in anyOf, %s', (_name, express
         app.get(`/${name}/ab`, anyOf(...before, first, second), handler);
         app.get(`/${name}/ba`, anyOf(second, ...before, first), handler);
       };
-      for (const pair of PAIRS) add(pair, requirePayment(first(pair, a)), requirePayment(seconds[pair]));
+      for (const pair of PAIRS) {
+        add(pair, requirePayment(first(pair, a)), requirePayment(seconds[pair]));
+        add(`hurried/${pair}`, requirePayment(first(pair, hurried.a)), requirePayment(hurried.seconds[pair]));
+      }
       const { recipient } = seconds;
       add('named', requirePayment({ ...a, paymentIdentifier: 'required' }), requirePayment(recipient));
       add('held', requirePayment(a), requirePayment(recipient), [holders(facilitator)]);
@@ -208,15 +216,16 @@ describe.each(DAILY_EXPRESSES)('two payment gates in anyOf, %s', (_name, express
       const payer = await live.sandbox.createWallet({ usdc: '1' });
       const held = () => live.sandbox.tokenBalance(payer.publicKey.toBase58(), usdc(live));
       const before = held();
-      const payment = await signFor(`/${pair}/a`, payer);
+      const hurried = `/hurried/${pair}/${order}`;
+      const payment = await signFor(`/hurried/${pair}/a`, payer);
       live.sandbox.pauseSlots();
       const pending = [503, 'settlement_pending'];
-      expect([(await pays(both, payment)).said, (await pays(both, payment)).said]).toEqual([pending, pending]);
+      expect([(await pays(hurried, payment)).said, (await pays(hurried, payment)).said]).toEqual([pending, pending]);
 
       live.sandbox.resumeSlots();
-      let answer = await pays(both, payment);
+      let answer = await pays(hurried, payment);
       // A busy machine may not see in time that it has landed; clients come again.
-      while (answer.said[0] === 503) answer = await pays(both, payment);
+      while (answer.said[0] === 503) answer = await pays(hurried, payment);
       expect(answer.said).toEqual([200, 'goods']);
       expect(before - held()).toBe(PRICE);
     });

@@ -3,6 +3,8 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+/** Of one byte a character, of two, of three, of four. */
+const WORDS = ['Report', 'Übersicht', 'Цена', '10 €', '値段 💰'];
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
 describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
@@ -29,6 +31,15 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
         served += 1;
         res.send('paid');
       });
+      for (const description of WORDS) {
+        app.get(
+          `/described/${encodeURIComponent(description)}`,
+          requirePayment({ ...offer, description }),
+          (_req, res) => {
+            res.send('paid');
+          },
+        );
+      }
       app.get('/behind-proxy', requirePayment({ ...offer, baseUrl: 'https://shop.example/' }), (_req, res) => {
         res.send('paid');
       });
@@ -36,6 +47,17 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
   });
   afterAll(() => fixture.close());
   afterEach(() => expect(served).toBe(0));
+
+  test.each(WORDS)('is told of %j whole, the first time and again', async (word) => {
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await fetch(`${url}/described/${encodeURIComponent(word)}`);
+      const header = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '');
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const [terms] = JSON.parse(bytes.toString('utf8')).accepts;
+      expect([answer.headers.get('content-length'), terms.description]).toEqual([String(bytes.length), word]);
+      expect(header.resource?.description).toBe(word);
+    }
+  });
 
   test('answers 402 with the terms of version 2 in the header and those of version 1 in the body', async () => {
     const answer = await fetch(`${url}/report?day=1`);

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { MAX_KEPT_BYTES } from '../../../src/middleware/response/response-recorder.js';
 import { MOST_IN_GROUP } from '../../../src/storage/calls/call-writer.js';
 import { type CallsOnCredit, newName, openCallsOnCredit, type Sent } from '../../helpers/fixtures/calls-on-credit.js';
+import type { GatewayClient } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
-import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
+import { SHARED_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = '0.012347';
@@ -15,7 +16,7 @@ const REAL = [
   ...(['setTimeout', 'clearTimeout'] as const),
 ];
 
-describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
+describe.each(SHARED_DATABASES)('a call that flows for longer than anybody expects, on %s', (...database) => {
   /** What could not be written. */
   let faults = 0;
   const onFault = (): void => {
@@ -25,7 +26,11 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
   let fixture: GatewayFixture;
   let calls: CallsOnCredit;
   let held: ServerResponse[];
+  let other: GatewayClient;
 
+  beforeAll(async () => {
+    other = await opened().startAnother();
+  });
   beforeEach(async () => {
     fixture = opened();
     [held, faults] = [[], 0];
@@ -54,7 +59,7 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
     }
   }
 
-  /** The process stands still: the time is another one, and nothing was done meanwhile. */
+  /** The first instance stands still: the time is another one, and nothing was done meanwhile. */
   const freeze = (minutes: number): void => jest.setSystemTime(Date.now() + minutes * MINUTE_MS);
 
   test('runs once under its Idempotency-Key, and is charged once', async () => {
@@ -85,13 +90,13 @@ describe.each(DAILY_DATABASES)('a call that flows for longer than anybody expect
     expect((await calls.call()).status).toBe(402);
   });
 
-  /** Has a call run by one process, and while that stands still by another one. */
+  /** Has a call run by one instance, and while that stands still by another one. */
   async function runTwice(sent: Sent) {
     hold();
     const first = calls.call(sent);
     await isHeld();
     freeze(3);
-    const second = calls.call(sent);
+    const second = calls.call(sent, undefined, undefined, other);
     await isHeld(2);
     return { first, second, ofFirst: held[0]!, ofSecond: held[1]! };
   }

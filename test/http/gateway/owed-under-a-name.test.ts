@@ -11,7 +11,7 @@ const PRICE = 12_347n;
 const NOT_YET = [503, 'settlement_pending'];
 
 describe.each(DAILY_DATABASES)('a call whose money has moved under its Idempotency-Key, on %s', (...database) => {
-  const fixture = useGatewayFixture(database, { keepsPasses: true, settleTimeoutMs: 250 });
+  const fixture = useGatewayFixture(database, { keepsPasses: true, settleTimeoutMs: 1_000 });
   let calls: CallsOnCredit;
   let name: Sent;
   let served = 0;

@@ -188,9 +188,10 @@ describe.each(emptyDatabases())('credit in books of $dialect that were restored'
     const money = { recipient: refunded.wallet, owner: fixture.payTo, mint: USDC, amount: LEFT, taken: LEFT };
     const begun = { ...first, ...money, network: fixture.sandbox.network, wallet: shop.refundWallet };
     const bound = { amount: PRICE, since: 0 };
-    const plan = (lease: string) => shop.storage().refunds.plan(begun, bound, lease, 1);
-    await plan('before');
-    await shop.storage().refunds.recordFailed(first.id, 'before', 'refund_wallet_short');
+    const plan = (lease: string, leaseMs: number) => shop.storage().refunds.plan(begun, bound, lease, leaseMs);
+    // The shop that runs must not go on with it.
+    await plan('before', 60_000);
+    expect(await shop.storage().refunds.recordFailed(first.id, 'before', 'refund_wallet_short')).toBe(true);
     await shop.backUp();
     const { id } = await before.refund(pass.paymentId);
     expect(id).toBe(refundIdOf(pass.paymentId, 1));
@@ -199,7 +200,7 @@ describe.each(emptyDatabases())('credit in books of $dialect that were restored'
       { refund: id, pass },
       { refund: first.id, pass },
     ]);
-    await plan('at the backup');
+    await plan('at the backup', 1);
     await shop.storage().passes.debit({ passId: pass.id, requestId: first.id, amount: LEFT });
     await shop.storage().refunds.recordTaken(first.id, 'at the backup');
     await shop.open();

@@ -159,6 +159,30 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     },
   );
 
+  test('an identifier is the payment’s that no node has taken, for as long as that may land: no other is charged beside it', async () => {
+    const [one, two, id, before] = [
+      await signPayment(fixture, `${url}/stream`),
+      await signPayment(fixture, `${url}/stream`),
+      newId(),
+      ours(),
+    ];
+    fixture.sandbox.pauseSlots();
+    // Taken all the same.
+    fixture.sandbox.faults.add({
+      kind: 'error',
+      method: 'sendTransaction',
+      code: -32_003,
+      takesEffect: true,
+      times: 1,
+    });
+    const first = await fetch(`${url}/stream`, { headers: named(one, id) });
+    fixture.sandbox.resumeSlots();
+    await until(() => ours() > before);
+    const second = await fetch(`${url}/stream`, { headers: named(two, id) });
+    const again = await fetch(`${url}/stream`, { headers: named(one, id) });
+    expect([first.status, second.status, again.status, ours() - before]).toEqual([503, 409, 200, 10_000n]);
+  });
+
   test('whoever read the transaction on the chain, or has another identifier, gets no answer', async () => {
     const payment = await signPayment(fixture, `${url}/report`);
     const headers = named(payment, newId());

@@ -195,6 +195,49 @@ describe('a payment request is paid in its time', () => {
     expect(outcome(await show(signature))).toEqual(SERVED);
   });
 
+  describe('and is good for its call however late it is shown', () => {
+    afterEach(() => fixture().advance(-HOUR_MS));
+
+    test.each([
+      ['by whoever shows it first', false],
+      ['after its request was asked after', true],
+    ])('%s, and for one call', async (_how, isAskedFor) => {
+      const { id, reference } = await asked();
+      const signature = await paid({ names: [reference], memos: [] });
+      fixture().advance(HOUR_MS);
+      if (isAskedFor) {
+        const { body } = await fixture().client.ask('GET', `/payments/${id}`);
+        expect(body).toMatchObject({ status: 'settled', tx_signature: signature });
+      }
+      const stranger = await fixture().newCaller();
+      expect(refusal(await show(signature, { caller: stranger }))).toEqual(refusedFor('invalid_proof_foreign'));
+      expect(outcome(await show(signature))).toEqual(SERVED);
+      await expectUntouched(async () => expect(outcome(await show(signature, { rest: '/other' }))).toEqual(USED));
+    });
+
+    test('though the wallet has paid twice, once', async () => {
+      const { reference } = await asked();
+      const one = await paid({ names: [reference], memos: [] });
+      const two = await paid({ names: [reference], memos: [] });
+      fixture().advance(HOUR_MS);
+      expect(outcome(await show(one))).toEqual(SERVED);
+      await expectUntouched(async () => expect(outcome(await show(two))).toEqual(USED));
+    });
+
+    test('but what came too late for its request is still told so, and a memo is good for ten minutes', async () => {
+      fixture().advance(-HOUR_MS);
+      const { reference } = await asked({ expires_in: 30 });
+      fixture().advance(HOUR_MS);
+      const late = await paid({ names: [reference], memos: [] });
+      const direct = await paid();
+      fixture().advance(HOUR_MS);
+      await expectUntouched(async () => {
+        expect(refusal(await show(late))).toEqual(refusedFor('invalid_transfer_late'));
+        expect(refusal(await show(direct))).toEqual(refusedFor('invalid_proof_too_old'));
+      });
+    });
+  });
+
   test.each([
     ['twenty hours', 20 * HOUR_MS],
     ['a little', 30_000 + GRACE_MS + 5_000],

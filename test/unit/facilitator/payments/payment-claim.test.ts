@@ -45,7 +45,7 @@ async function held({ landed = false, own = {}, untold = false }: Held = {}) {
     lease,
     resumed: landed,
     receipt: landed ? receipt : undefined,
-    async settle(served) {
+    async settle({ served }) {
       asked.push(served);
       if (chain.settlement instanceof Error) throw chain.settlement;
       if (chain.settlement.status === 'settled') await land(served ? 'served' : 'confirmed');

@@ -218,6 +218,21 @@ describe('the time of a proof', () => {
     expect(await untold.show()).toEqual(refused('invalid_proof_too_old'));
   });
 
+  test('is that of its request where it paid one, as long as the books know what has paid it', async () => {
+    const at = await open();
+    await at.advance(24 * 3_600_000);
+    expect((await at.show()).status).toBe('open');
+
+    const forgotten = await open();
+    const ledger = ledgerWith(forgotten.ledger, { find: async () => undefined });
+    const show = async () => openProof({ ...forgotten.parts, ledger }, SIGNATURE, forgotten.use);
+    const other = newClaim();
+    await forgotten.ledger.claim(other);
+    await forgotten.ledger.attachAttempt(forgotten.request.id, other.id);
+    await forgotten.advance(600_001);
+    expect(await show()).toEqual(refused('invalid_proof_too_old'));
+  });
+
   test('begins with what the ledger remembers, give or take two seconds', async () => {
     for (const early of [2_000, 2_001]) {
       const at = await open('directly');

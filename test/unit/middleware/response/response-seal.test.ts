@@ -33,6 +33,22 @@ test('every changed byte is noticed', () => {
   expect(() => open(sealed.subarray(0, 20))).toThrow();
 });
 
+test('what is sealed with more than its secret is found by that alone, and opened by whoever has any of what it is sealed with', () => {
+  const sealed = (...keys: readonly string[]) => createSeal('scope', SECRET, (it) => keys.map((key) => `${key} ${it}`));
+  const one = sealed('first');
+  expect([one.id, one.mark('request')]).toEqual([
+    createSeal('scope', SECRET).id,
+    createSeal('scope', SECRET).mark('request'),
+  ]);
+  expect(sealed('second', 'first').open(one.seal(ANSWER)).statusCode).toBe(201);
+  expect(sealed('second', 'first').reveal(one.hide('a text'))).toBe('a text');
+  expect(one.hide('a text of words')).not.toMatch(/ |text/);
+  for (const other of [sealed('second'), createSeal('scope', SECRET)]) {
+    expect(() => other.open(one.seal(ANSWER))).toThrow('cannot be opened here');
+    expect(() => other.reveal(one.hide('a text'))).toThrow('cannot be opened here');
+  }
+});
+
 test('the same answer sealed twice looks different, and shows nothing of the secret or of itself', () => {
   const { seal, id, mark } = createSeal('scope', SECRET);
   const [one, other] = [Buffer.from(seal(ANSWER)), Buffer.from(seal(ANSWER))];
