@@ -8,16 +8,19 @@ import { type BenchChain, startChain } from './chain.js';
 import { type Contestant, startContestant } from './contestant.js';
 import { type DirectPayments, openDirectPayments } from './direct-payments.js';
 import { type BenchContext, type BenchPart, type Figure, quantile } from './figure.js';
-import { cannon, cpuRatio, type Lap, measured, medianOf, type Runner, race } from './race.js';
-import { inParallel, sendAll } from './send-all.js';
+import { cpuRatio, type Lap, measured, medianOf, type Runner, race } from './race.js';
+import { inParallel, type Outgoing, sendAll } from './send-all.js';
 
 const PRICE = '0.01';
 const PRICE_ATOMIC = 10_000n;
 const PATH = '/v1/bench-api/report';
 const PASS_PATH = '/v1/bench-passes/report';
 const AT_ONCE = 10;
-/** A bare proxy has sent more by the time that its first lap counts. */
+/** So many laps are sent before the first that counts. */
 const WARM_LAPS = 5;
+
+/** Characters of a signature as a proof of payment. */
+const PROOF_LENGTH = 120;
 
 /** What a call must be worth at most, in processor time of a bare proxy. */
 const MOST_PAID = 5;
@@ -27,7 +30,8 @@ const MOST_TRIPS = 2.25;
 
 /**
  * Calls of an API behind the gateway, each with a key and a payment of its own that has landed, and calls that a pass covers, beside a
- * bare proxy made of Express and undici to the same API. All are warm: the round that does not count is about as long for each.
+ * bare proxy made of Express and undici to the same API. All are sent by the same client, as many and as many at once, with headers of the
+ * same length: the closer calls come, the less each of them takes of a processor.
  */
 export const gatewayBench: BenchPart = {
   name: 'gateway',
@@ -103,12 +107,13 @@ async function compare(
     SQLite: await watch(fixture, sellers.SQLite, count),
     Postgres: await watch(fixture, sellers.Postgres, count),
   };
+  const key = await sellers.SQLite.ask<Readonly<Record<string, string>>>('key');
   const runners = {
-    bare: cannon(fixture.bare, { path: PATH, status: 200 }, count * 10),
+    bare: called(fixture.bare, PATH, { ...key, 'x-service-payment': 'x'.repeat(PROOF_LENGTH) }, count),
     SQLite: watched.SQLite.runner,
     Postgres: watched.Postgres.runner,
-    SQLitePass: await onPass(sellers.SQLite, count * 10),
-    PostgresPass: await onPass(sellers.Postgres, count * 10),
+    SQLitePass: await onPass(sellers.SQLite, count),
+    PostgresPass: await onPass(sellers.Postgres, count),
   };
   const laps = await race(runners, quick ? 3 : 7, (round) => progress(`round ${round}`));
   const toBare = 'processor time to a bare proxy';
@@ -132,11 +137,20 @@ async function compare(
   return [...figures, { name: 'bare proxy: processor time a call', value: medianOf(laps.bare, 'cpuMs'), unit: 'ms' }];
 }
 
+/** Sends the same request again and again. */
+function called(contestant: Contestant, path: string, headers: Outgoing['headers'], count: number): Runner {
+  return (round) =>
+    measured(contestant, async () => {
+      const amount = round === 0 ? count * WARM_LAPS : count;
+      return (await sendAll(Array<Outgoing>(amount).fill({ url: contestant.url + path, headers }), AT_ONCE)).length;
+    });
+}
+
 /** Sends calls that one pass covers. */
-async function onPass(seller: Contestant, amount: number): Promise<Runner> {
+async function onPass(seller: Contestant, count: number): Promise<Runner> {
   const token = await seller.ask<string>('pass');
   const key = await seller.ask<Readonly<Record<string, string>>>('key');
-  return cannon(seller, { path: PASS_PATH, status: 200, headers: { ...key, 'access-pass': token } }, amount);
+  return called(seller, PASS_PATH, { ...key, 'access-pass': token }, count);
 }
 
 /** Pays for each call of a lap before its clock starts. */
