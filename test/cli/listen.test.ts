@@ -96,7 +96,7 @@ describe('tollhouse webhooks listen', () => {
     expect(JSON.parse(lines[0] ?? '')).toEqual(check.ok && check.event);
     await untilHeard(() => notes.some((it) => /→ 204 in \d+ ms/.test(it)));
 
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+    child.kill('SIGINT');
     await ended;
     await receiver.close();
   });

@@ -1,10 +1,10 @@
 const { TestEnvironment } = require('jest-environment-node');
 
-/** One realm for all test files of a worker, so that they can share the packages that are loaded in it (runtime.cjs). */
+/** One realm for all test files of a worker, so that they can share the modules that are loaded in it (runtime.cjs). */
 let shared;
 
 module.exports = class SharedEnvironment {
-  sharesPackages = true;
+  sharesModules = true;
 
   constructor(config, context) {
     shared ??= new TestEnvironment(config, context);

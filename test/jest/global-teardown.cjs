@@ -1,1 +1,7 @@
-module.exports = require('./temporary-folder.cjs').closeTemporaryFolder;
+const { closeBundles } = require('./bundles.cjs');
+const { closeTemporaryFolder } = require('./temporary-folder.cjs');
+
+module.exports = () => {
+  closeBundles();
+  closeTemporaryFolder();
+};

@@ -1,14 +1,15 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
-const { sep } = require('node:path');
+const { join, sep } = require('node:path');
 const { compileFunction } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
+const SOURCE = `${join(__dirname, '../../src')}${sep}`;
 const PACKAGES = `${sep}node_modules${sep}`;
 
-/** Loads packages, once for all test files of a worker: they were half of what a file loads. */
-let packages;
+/** Loads packages and the source, once for all test files of a worker: what has run before is fast. */
+let lasting;
 
-/** What is below src and test is loaded by each test file anew, and compiled once for all of them, by its name. */
+/** What is below test is loaded by each test file anew, and compiled once for all of them, by its name. */
 const compiled = new Map();
 
 /**
@@ -38,12 +39,12 @@ class RunningTest extends AsyncLocalStorage {
   }
 }
 
-/** Jest's, but for packages, and for how what is not of packages is compiled. */
-module.exports = class SharedPackagesRuntime extends Runtime {
+/** Jest's, but for what lasts from file to file. */
+module.exports = class SharedModulesRuntime extends Runtime {
   constructor(...parts) {
     super(...parts);
-    if (!this._environment.sharesPackages) return;
-    packages ??= new Runtime(...parts);
+    if (!this._environment.sharesModules) return;
+    lasting ??= new Runtime(...parts);
     const { coreModule } = this.cjsLoader;
     const requireCore = coreModule.require.bind(coreModule);
     coreModule.require = (name) =>
@@ -58,12 +59,13 @@ module.exports = class SharedPackagesRuntime extends Runtime {
   }
 
   requireModule(from, name, options, isActual) {
-    const isShared = options === undefined && this._environment.sharesPackages && this.isOfPackage(from, name);
-    return isShared ? packages.requireModule(from, name) : super.requireModule(from, name, options, isActual);
+    const isShared = options === undefined && this._environment.sharesModules && this.isLasting(from, name);
+    return isShared ? lasting.requireModule(from, name) : super.requireModule(from, name, options, isActual);
   }
 
-  isOfPackage(from, name) {
-    if (name === undefined || /^[./]/.test(name) || this._resolution.isCoreModule(name)) return false;
-    return this._resolution.resolveCjs(from, name).includes(PACKAGES);
+  isLasting(from, name) {
+    if (name === undefined || this._resolution.isCoreModule(name)) return false;
+    const path = this._resolution.resolveCjs(from, name);
+    return path.includes(PACKAGES) || path.startsWith(SOURCE);
   }
 };

@@ -1,27 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { type RpcProxy, startRpcProxy } from '../nodes/rpc-proxy.js';
-import { runFile, stopFiles } from '../processes/run-file.js';
-import { until } from '../until.js';
+import { type ListeningProcess, startListening } from '../processes/listening-process.js';
+import { stopFiles } from '../processes/run-file.js';
 
 /** Mint of the token that everything is sold for. */
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 /** What everything costs, in atomic units. */
 export const PRICE = 10_000n;
 
-/** A seller's process. */
-export interface Seller {
-  readonly url: string;
-  readonly pid: number;
-  /** What it told so far, a line each; see crash-server.ts. */
-  readonly told: readonly string[];
-  /** Ends it with SIGKILL; resolves when it is gone. */
-  kill(): Promise<void>;
-}
+/** A seller's process; what it tells: see crash-server.ts. */
+export type Seller = Omit<ListeningProcess, 'port'> & { readonly url: string };
 
 /** A chain that outlives the processes which are killed on it, and everything that those meet. */
 export interface CrashFixture {
@@ -95,29 +87,8 @@ export async function openCrashFixture(): Promise<CrashFixture> {
 }
 
 async function startSeller(env: Readonly<Record<string, string>>): Promise<Seller> {
-  const child = runFile('test/helpers/crash/crash-server.ts', [], env);
-  if (child.stdout === null || child.stderr === null) throw new Error('the seller has no output');
-  const told: string[] = [];
-  let over = false;
-  createInterface({ input: child.stdout }).on('line', (line) => told.push(line));
-  createInterface({ input: child.stderr }).on('line', (line) => told.push(`stderr ${line}`));
-  child.once('close', () => {
-    over = true;
-  });
-  const after = (word: string): string | undefined => told.find((it) => it.startsWith(word))?.slice(word.length);
-  const port = (): string | undefined => after('listening ');
-  await until(() => over || port() !== undefined);
-  if (over) throw new Error(`the seller did not start:\n${told.join('\n')}`);
-  return {
-    url: `http://127.0.0.1:${port()}`,
-    pid: Number(after('process ')),
-    told,
-    async kill() {
-      // The runner and what it runs are one group: both end at once.
-      process.kill(-(child.pid ?? 0), 'SIGKILL');
-      await until(() => over);
-    },
-  };
+  const { port, ...seller } = await startListening('test/helpers/crash/crash-server.ts', env);
+  return { ...seller, url: `http://127.0.0.1:${port}` };
 }
 
 function urlOf(server: Server): string {

@@ -98,5 +98,4 @@ const recover = async (): Promise<void> => {
 void recover();
 // A test that is killed leaves nothing behind.
 process.stdin.resume().once('end', () => process.exit());
-tell(`process ${process.pid}`);
 const server = app.listen(0, '127.0.0.1', () => tell(`listening ${(server.address() as AddressInfo).port}`));

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
-const RUNNER = join(ROOT, 'node_modules/unrun/dist/cli.mjs');
+const RUNNER = join(__dirname, 'run-bundled.mjs');
 
 /** What a decoder of spl-token says where it was not compiled; "tollhouse" holds it back, and a bundle of its source cannot. */
 const WITHOUT_COMPILER = /^bigint: Failed to load bindings.*\n/m;
 
-const running: ChildProcess[] = [];
+const running = new Set<ChildProcess>();
 
 /** How a process ended, and all that it printed. */
 export interface Ended {
@@ -26,13 +26,18 @@ export function runFile(
   env: Readonly<Record<string, string>> = {},
   stdout: number | 'pipe' = 'pipe',
 ): ChildProcess {
-  const child = spawn(process.execPath, [RUNNER, file, ...args], {
+  // One folder for the whole run.
+  const bundles = process.env['TEST_BUNDLES'];
+  if (bundles === undefined)
+    throw new Error('TEST_BUNDLES is not set: test/jest/bundles.cjs sets it for a run of jest');
+  const child = spawn(process.execPath, [RUNNER, bundles, file, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     detached: true,
     stdio: ['pipe', stdout, 'pipe'],
   });
-  running.push(child);
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   return child;
 }
 
@@ -53,15 +58,11 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return { code, text: text.replace(WITHOUT_COMPILER, '') };
 }
 
-/** Ends every process that is still running; the runner starts the file in one of its own, which goes with it. */
+/** Ends every process that is still running, with those that it has started. */
 export function stopFiles(): void {
-  for (const { pid } of running.splice(0)) if (pid !== undefined) killGroup(pid);
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if (Reflect.get(Object(error), 'code') !== 'ESRCH') throw error;
+  for (const child of running) {
+    // Its group has its number, as it was started detached.
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    child.kill('SIGKILL');
   }
 }

@@ -1,3 +1,7 @@
+/**
+ * What is warned of is warned of once in a process.
+ * @jest-environment node
+ */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

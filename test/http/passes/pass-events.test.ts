@@ -1,3 +1,7 @@
+/**
+ * Passes in memory are those of all facilitators of a process, any of which tells of their end.
+ * @jest-environment node
+ */
 import type { Keypair } from '@solana/web3.js';
 import type { Request, Response } from 'express';
 import type { PaymentEvents } from '../../../src/facilitator/events/events.js';

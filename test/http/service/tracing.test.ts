@@ -1,3 +1,7 @@
+/**
+ * Tracing is the whole process's: an SDK is looked for once a second, and found once.
+ * @jest-environment node
+ */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';

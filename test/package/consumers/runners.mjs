@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Longer than any of them takes: one that is not over by then does not end. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 600_000;
 
 const IMPORTS = {
   'node:assert/strict': 'assert',

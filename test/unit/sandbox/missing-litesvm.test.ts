@@ -1,3 +1,7 @@
+/**
+ * A package is missing here.
+ * @jest-environment node
+ */
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 
 jest.mock('litesvm/dist/internal.js', () => {
