@@ -5,9 +5,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { isTraced } from '../../../src/telemetry/trace.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { namesOf, printTree, startTraces, type Traces } from '../../helpers/telemetry/traces.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const fixture = useGatewayFixture();
 const CALLER = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
@@ -16,8 +18,10 @@ const SEND = ['tollhouse.settle', 'tollhouse.send', 'tollhouse.confirm'];
 
 let traces: Traces;
 
-beforeAll(() => {
+beforeAll(async () => {
   traces = startTraces();
+  // What was asked while the service started may have looked for an SDK in vain, and the next look is a second away.
+  await until(async () => isTraced());
 });
 afterAll(() => traces.stop());
 beforeEach(() => traces.reset());
