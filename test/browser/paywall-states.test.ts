@@ -3,6 +3,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 import { type AppServer, serveApp } from '../helpers/http/app-server.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 
 const PAY = 'Pay 0.5 USDC with Test Wallet';
@@ -126,7 +127,8 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
   test('a server that is started anew in the middle has the same payment brought', async () => {
     const { fixture } = stand;
     const databaseUrl = `sqlite:${folder.newPath('db')}`;
-    const start = async (port?: number): Promise<AppServer & { readonly stop: () => Promise<void> }> => {
+    const port = await freePort();
+    const start = async (): Promise<AppServer & { readonly stop: () => Promise<void> }> => {
       const storage = await openStorage(databaseUrl);
       const facilitator = stand.facilitatorWith({ storage });
       const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.50' });
@@ -144,12 +146,11 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
       return { ...server, stop };
     };
     let server = await start();
-    const port = Number(new URL(server.url).port);
     const wallet = await stand.wallet({ onSign: () => server.stop() });
     await stand.page().goto(`${server.url}/essay`);
     await stand.press(PAY);
     await stand.says('The site does not answer. Your payment is kept');
-    server = await start(port);
+    server = await start();
     await stand.read();
     expect([wallet.signed(), stand.settled()]).toEqual([1, 1]);
     await server.stop();

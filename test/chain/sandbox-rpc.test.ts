@@ -11,6 +11,7 @@ import {
 } from '@solana/web3.js';
 import fc from 'fast-check';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { type Answer, call, lamports, post, send, sign, toWire } from './sandbox-client.js';
 
 let sandbox: Sandbox;
@@ -311,9 +312,7 @@ test('the history is bounded: the oldest transaction is forgotten first', async 
 
 test('where the port after the HTTP port is taken, the WebSocket endpoint moves to a free one', async () => {
   const neighbour = createServer();
-  const first = await startSandbox({ slotMs: 0 });
-  const port = Number(new URL(first.rpcUrl).port);
-  await first.close();
+  const port = await freePort();
   await new Promise<void>((resolve) => neighbour.listen(port + 1, '127.0.0.1', resolve));
   const second = await startSandbox({ slotMs: 0, port });
   expect(second.rpcUrl).toBe(`http://127.0.0.1:${port}`);

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { freePort } from '../helpers/processes/free-port.js';
 import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { fillDisk, HAS_DISK_LIMIT, makeRoom } from '../helpers/storage/disk-limit.js';
-import { freePort } from '../helpers/storage/redis.js';
 import { until } from '../helpers/until.js';
 
 const REQUESTS = 400;

@@ -19,6 +19,7 @@ import { payingFetch } from '../helpers/http/official-clients.js';
 import type { ProofHeaders } from '../helpers/http/sign-in.js';
 import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
 import { type RpcProxy, startRpcProxy } from '../helpers/nodes/rpc-proxy.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
 import { stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
@@ -86,9 +87,10 @@ beforeAll(async () => {
     MONEY_RPC: proxy.url,
     MONEY_KEYPAIR: bs58.encode(feePayer.secretKey),
     MONEY_SPLIT: bs58.encode(split.secretKey),
+    // It is started anew where it was.
+    MONEY_PORT: String(await freePort()),
   };
   process_ = await startMoneyProcess(env);
-  env = { ...env, MONEY_PORT: String(process_.port) };
   storage = await openStorage(database);
   client = await connectGateway(`http://127.0.0.1:${process_.port}`);
   upstream = await startReceiver((res) => void res.end('paid for'));

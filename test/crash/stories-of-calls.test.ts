@@ -17,6 +17,7 @@ import {
 } from '../helpers/fixtures/gateway-client.js';
 import type { ProofHeaders } from '../helpers/http/sign-in.js';
 import { type Receiver, type Respond, startReceiver } from '../helpers/http/webhook-receiver.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
 import { stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
@@ -85,9 +86,10 @@ describe.each(DATABASES)('calls of processes that are killed, on %s', (_name, op
       MONEY_RPC: sandbox.rpcUrl,
       MONEY_KEYPAIR: bs58.encode(feePayer.secretKey),
       MONEY_SPLIT: bs58.encode(split.secretKey),
+      // It is started anew where it was.
+      MONEY_PORT: String(await freePort()),
     };
     server = await startMoneyProcess(env);
-    env = { ...env, MONEY_PORT: String(server.port) };
     storage = await openStorage(database.url);
     client = await connectGateway(`http://127.0.0.1:${server.port}`);
     upstream = await startReceiver();

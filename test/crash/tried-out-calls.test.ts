@@ -10,6 +10,7 @@ import {
   type MadeProject,
 } from '../helpers/fixtures/gateway-client.js';
 import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
 import { stopFiles } from '../helpers/processes/run-file.js';
 import { emptyDatabases } from '../helpers/storage/empty-databases.js';
@@ -39,9 +40,10 @@ describe.each(emptyDatabases())('a paid call whose process is killed at each try
       MONEY_RPC: sandbox.rpcUrl,
       MONEY_KEYPAIR: bs58.encode(feePayer.secretKey),
       MONEY_SPLIT: bs58.encode(split!.secretKey),
+      // It is started anew where it was.
+      MONEY_PORT: String(await freePort()),
     };
     server = await startMoneyProcess(env);
-    env = { ...env, MONEY_PORT: String(server.port) };
     client = await connectGateway(`http://127.0.0.1:${server.port}`);
     upstream = await startReceiver((res) => void res.end('done'));
     const pricing = { amount: '0.01', token: 'USDC' };

@@ -2,9 +2,9 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { payingFetch } from '../helpers/http/official-clients.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { buildImage, type Container, type Image, missingForImages } from '../helpers/processes/image.js';
 import { startPostgres } from '../helpers/storage/postgres.js';
-import { freePort } from '../helpers/storage/redis.js';
 import { until } from '../helpers/until.js';
 
 const ROOT = join(__dirname, '../..');

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import type { Keypair } from '@solana/web3.js';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequirements } from '@x402/core/types';
 import bs58 from 'bs58';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { freePort } from '../helpers/processes/free-port.js';
 import { walletKeyOf } from '../helpers/transactions/wallet-key.js';
 import type { Chance } from './chance.js';
 import type { Findings } from './findings.js';
@@ -167,12 +166,4 @@ async function termsOf(shop: Shop, path: string, headers: Readonly<Record<string
 
 function addressOf({ publicKey }: Keypair): string {
   return publicKey.toBase58();
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer();
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as AddressInfo;
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
 }

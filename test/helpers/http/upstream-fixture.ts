@@ -11,6 +11,7 @@ import {
   type Undelivered,
   type UpstreamProxyOptions,
 } from '../../../src/gateway/proxy/upstream-proxy.js';
+import { freePort } from '../processes/free-port.js';
 
 /** A gateway before one upstream, on real sockets. */
 export interface UpstreamFixture {
@@ -55,8 +56,7 @@ const open: (() => Promise<void>)[] = [];
 /** Starts an upstream and a gateway before it. */
 export async function openUpstreamFixture(upstream: Upstream, options: FixtureOptions = {}): Promise<UpstreamFixture> {
   const server = upstream === 'down' ? createTcpServer() : serverOf(upstream);
-  const origin = await listening(server);
-  if (upstream === 'down') server.close();
+  const origin = upstream === 'down' ? `http://127.0.0.1:${await freePort()}` : await listening(server);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

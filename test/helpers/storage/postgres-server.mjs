@@ -1,10 +1,9 @@
-// Runs a PostgreSQL server for a test: prints its port when it is up, ends it when standard input ends. On the lines
+// Runs a PostgreSQL server for a test, on the port that it is told: prints "up" when it is, ends it when standard input ends. On the lines
 // "crash" and "start" it does so, on the same port and data, and prints "done". A process of its own, because the package
 // cannot be loaded inside jest, and so that a killed test leaves no server behind.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,11 +21,12 @@ const template = join(cache, `postgres-${version}-${process.getuid?.()}`);
 const folder = await mkdtemp(join(tmpdir(), 'tollhouse-postgres-'));
 // The server runs as another user where this process is root.
 await chmod(folder, 0o755);
-const port = await freePort();
 const data = join(folder, 'data');
+/** What it says; told where it does not start. */
+const said = [];
 const server = new EmbeddedPostgres({
   databaseDir: data,
-  port,
+  port: Number(process.argv[2]),
   user: 'toll',
   password: 'house',
   persistent: false,
@@ -39,7 +39,7 @@ const server = new EmbeddedPostgres({
     // Its folder is thrown away: nothing has to survive a loss of power.
     'fsync=off',
   ].flatMap((setting) => ['-c', setting]),
-  onLog: () => {},
+  onLog: (message) => said.push(message),
 });
 
 /** Ends the server at once, as a crash would: nothing is finished, and the next start recovers. */
@@ -66,18 +66,19 @@ async function makeCluster() {
   await rename(own, template).catch(() => rm(own, { recursive: true, force: true }));
 }
 
-async function freePort() {
-  const listener = createServer();
-  await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port: free } = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  return free;
+async function start() {
+  said.length = 0;
+  try {
+    await server.start();
+  } catch (error) {
+    throw new Error(`the server did not start:\n${said.join('')}`, { cause: error });
+  }
 }
 
 await makeCluster();
-await server.start();
-console.log(port);
-const commands = { crash, start: () => server.start() };
+await start();
+console.log('up');
+const commands = { crash, start };
 const lines = createInterface({ input: process.stdin });
 lines.on('line', async (line) => {
   await commands[line]();

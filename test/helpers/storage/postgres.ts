@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { freePort } from '../processes/free-port.js';
 
 /** Databases of a real PostgreSQL server. */
 export interface PostgresServer {
@@ -31,6 +32,8 @@ const SHARED = Symbol.for('tollhouse.test.postgres');
 export async function startPostgres(): Promise<PostgresServer> {
   const starting: Promise<OwnPostgres> = Reflect.get(process, SHARED) ?? ownPostgres();
   Reflect.set(process, SHARED, starting);
+  // The next file tries anew.
+  starting.catch(() => Reflect.deleteProperty(process, SHARED));
   const { newDatabase, query } = await starting;
   const urls: string[] = [];
   return {
@@ -50,11 +53,13 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 /** Starts a server on a free port; it ends with this process at the latest. */
 export async function ownPostgres(): Promise<OwnPostgres> {
-  const child = spawn(process.execPath, [join(__dirname, 'postgres-server.mjs')], {
+  const port = await freePort();
+  const child = spawn(process.execPath, [join(__dirname, 'postgres-server.mjs'), String(port)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const nextLine = linesOf(child);
-  const base = `postgres://toll:house@127.0.0.1:${await nextLine()}`;
+  await nextLine();
+  const base = `postgres://toll:house@127.0.0.1:${port}`;
   letGo(child);
 
   async function query(url: string, text: string): Promise<readonly object[]> {

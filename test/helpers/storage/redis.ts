@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { freePort } from '../processes/free-port.js';
 
 /** A real Redis server of a test's own. */
 export interface RedisServer {
@@ -35,15 +35,4 @@ async function ready(child: ChildProcess): Promise<void> {
     lines.on('line', (line) => line.includes('Ready to accept connections') && resolve());
     child.once('close', () => reject(new Error('the Redis server did not start')));
   });
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
-  listener.close();
-  await once(listener, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
