@@ -1,4 +1,5 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
+import type { RequestHandler } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 
@@ -6,6 +7,11 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 /** Of one byte a character, of two, of three, of four. */
 const WORDS = ['Report', 'Übersicht', 'Цена', '10 €', '値段 💰'];
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+
+const nameRequest: RequestHandler = (_req, res, next) => {
+  res.setHeader('X-Request-Id', 'première');
+  next();
+};
 
 describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
   let fixture: TollFixture;
@@ -40,6 +46,7 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
           },
         );
       }
+      app.get('/named', nameRequest, requirePayment(offer));
       app.get('/behind-proxy', requirePayment({ ...offer, baseUrl: 'https://shop.example/' }), (_req, res) => {
         res.send('paid');
       });
@@ -57,6 +64,13 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
       expect([answer.headers.get('content-length'), terms.description]).toEqual([String(bytes.length), word]);
       expect(header.resource?.description).toBe(word);
     }
+  });
+
+  test('is told the id that its app has given it, whatever letters that has', async () => {
+    const answer = await fetch(`${url}/named`);
+    const body = Buffer.from(await answer.arrayBuffer());
+    expect([JSON.parse(body.toString('utf8')).request_id, answer.status]).toEqual(['première', 402]);
+    expect(answer.headers.get('content-length')).toBe(String(body.length));
   });
 
   test('answers 402 with the terms of version 2 in the header and those of version 1 in the body', async () => {
