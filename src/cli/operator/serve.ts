@@ -14,6 +14,7 @@ import { type RunningServer, startServer } from '../../server/start-server.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { SANDBOX_RPC } from '../arguments/rpc-argument.js';
 import type { Command } from '../command.js';
+import { ownCommand } from '../output/own-command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
 
@@ -155,10 +156,11 @@ async function printWelcome({ url, metricsUrl, chain, facilitator, demo, tokens 
   if (!demo) return;
   const rpc = sandbox === undefined || sandbox.rpcUrl === SANDBOX_RPC ? '' : ` --rpc ${sandbox.rpcUrl}`;
   const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';
+  const tollhouse = ownCommand();
   console.log(
-    `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  npx tollhouse pay ${url}/demo ${wallets}${rpc}\n`,
+    `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  ${tollhouse} pay ${url}/demo ${wallets}${rpc}\n`,
   );
   console.log(
-    `Or sell an API that runs already:\n\n  npx tollhouse login ${wallets} --server ${url}\n  npx tollhouse projects --help\n`,
+    `Or sell an API that runs already:\n\n  ${tollhouse} login ${wallets} --server ${url}\n  ${tollhouse} projects --help\n`,
   );
 }
