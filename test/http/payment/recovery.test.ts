@@ -71,6 +71,17 @@ describe('what a dead instance leaves', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
+  /** Those who live look until so many are settled: on a busy machine a look may be over before the chain has told. */
+  async function settle(count: number, ...living: readonly EmbeddedFacilitator[]): Promise<void> {
+    for (let left = count; left > 0; ) {
+      const found = await Promise.all(living.map((it) => it.recover()));
+      expect(found).toEqual(found.map(({ settled, open }) => ({ ...NOTHING, settled, open })));
+      left -= found.reduce((sum, { settled }) => sum + settled, 0);
+      expect(left).toBeGreaterThanOrEqual(0);
+      if (left > 0) await advance(LEASE_MS);
+    }
+  }
+
   test('is not touched while it may be alive, and is not served to anybody else', async () => {
     const v2 = await payTheDead();
     await advance(LEASE_MS - 1);
@@ -78,7 +89,7 @@ describe('what a dead instance leaves', () => {
     expect(await alive.recover()).toEqual(NOTHING);
     expect((await ask(v2)).status).toBe(409);
     await advance(1);
-    expect(await alive.recover()).toMatchObject({ settled: 1 });
+    await settle(1, alive);
     expect((await ask(v2)).status).toBe(200);
   });
 
@@ -87,7 +98,8 @@ describe('what a dead instance leaves', () => {
     const end = alive.on('payment.settled', ({ resource, receipt }) => told.push(`${resource} ${receipt.amount}`));
     const v2 = await payTheDead();
     await advance(LEASE_MS);
-    expect([await alive.recover(), await alive.recover()]).toEqual([{ ...NOTHING, settled: 1 }, NOTHING]);
+    await settle(1, alive);
+    expect(await alive.recover()).toEqual(NOTHING);
     runs = 0;
     const [served, again] = [await ask(v2), await ask(v2)];
     end();
@@ -126,7 +138,7 @@ describe('what a dead instance leaves', () => {
     expect(await alive.recover()).toEqual({ ...NOTHING, open: 1 });
     fixture.sandbox.faults.clear();
     await advance(LEASE_MS);
-    expect(await alive.recover()).toEqual({ ...NOTHING, settled: 1 });
+    await settle(1, alive);
   });
 
   test('does not include what a living instance takes long for: its handler, or its settlement', async () => {
@@ -176,9 +188,8 @@ describe('what a dead instance leaves', () => {
     const other = fixture.facilitatorWith({ ledger: storage.ledger });
     const told: string[] = [];
     for (const facilitator of [alive, other]) facilitator.on('payment.settled', ({ id }) => told.push(id));
-    const counts = await Promise.all([alive.recover(), other.recover()]);
+    await settle(6, alive, other);
 
-    expect(counts.reduce((sum, { settled }) => sum + settled, 0)).toBe(6);
     expect(new Set(told).size).toBe(6);
     expect(told).toHaveLength(6);
   });
@@ -192,7 +203,7 @@ describe('what a dead instance leaves', () => {
     transaction.sign([payer]);
     await expect(dead.settleRequest(request.id, transaction.serialize())).rejects.toThrow('dead');
     await advance(LEASE_MS);
-    expect(await alive.recover()).toEqual({ ...NOTHING, settled: 1 });
+    await settle(1, alive);
 
     expect(await storage.ledger.find((await alive.paymentRequest(request.id))?.request.attempt ?? '')).toMatchObject({
       state: 'served',
