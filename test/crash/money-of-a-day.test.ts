@@ -35,7 +35,7 @@ const CLIENTS = 4;
 const FUNDS = 1_000_000_000n;
 /** Worth a payout by itself, and not divisible by 10: splits have a rest. */
 const PRICE = '0.912347';
-const PATIENCE_MS = 150_000 + ACTIONS * 1_500 + KILLS * 30_000;
+const PATIENCE_MS = 600_000 + ACTIONS * 1_500 + KILLS * 30_000;
 const ACTION_MS = 15_000;
 
 /** What befalls the node, a few calls each. An error that proves nothing: a code by which a node says that it took nothing is believed. */

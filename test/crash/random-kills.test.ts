@@ -16,8 +16,8 @@ const LONG = process.env['CRASH_KILLS'];
 const KILLS = Number(LONG ?? MAX_RERUNS);
 const STORES = LONG === undefined ? ['SQLite'] : ['SQLite', 'Postgres'];
 const CLIENTS = 8;
-const LEASE_MS = 1_500;
-const PATIENCE_MS = 120_000 + KILLS * 60_000;
+const LEASE_MS = 6_000;
+const PATIENCE_MS = 600_000 + KILLS * 60_000;
 /** What somebody is told whose payment has nothing left. */
 const OVER = ['payment_already_used', 'pass_used_up'];
 

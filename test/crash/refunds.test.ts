@@ -14,7 +14,7 @@ import { until } from '../helpers/until.js';
 /** `REFUND_KILLS=30 npx jest test/crash/refunds.test.ts` is a long run: so many kills at random beside those at each step. */
 const RANDOM_KILLS = Number(process.env['REFUND_KILLS'] ?? 3);
 const LEASE_MS = 3_000;
-const PATIENCE_MS = 300_000 + RANDOM_KILLS * 60_000;
+const PATIENCE_MS = 600_000 + RANDOM_KILLS * 60_000;
 /** Refunds that are begun at once before each kill, and the longest that is waited for a kill at random, in milliseconds. */
 const AT_ONCE = 3;
 const MOST_MS = 150;

@@ -27,7 +27,7 @@ import { until } from '../helpers/until.js';
 
 /** `CRASH_STORIES=30 npx jest test/crash/stories-of-calls` is the long form. */
 const STORIES = Number(process.env['CRASH_STORIES'] ?? 2);
-const PATIENCE_MS = 120_000 + STORIES * 60_000;
+const PATIENCE_MS = 600_000 + STORIES * 60_000;
 /** What a key may spend: fewer calls than the longest story has. */
 const BUDGET = 3n;
 
