@@ -129,7 +129,7 @@ const [, dumpVersion] = /(\d+)/.exec(spawnSync('pg_dump', ['--version'], { encod
 test('of Postgres, tools that are not there or older than the server are named, with what to install', async () => {
   const server = await startPostgres();
   try {
-    const url = await server.newDatabase();
+    const url = await server.emptyDatabase();
     await tollhouse(url, 'migrate');
     const backup = folder.newPath('dump');
     const without = runCommand(db, { DATABASE_URL: url, PATH: '/nowhere' }, ['backup', backup]);

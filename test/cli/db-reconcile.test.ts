@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const KINDS: readonly { readonly name: string; newUrl(): Promise<string> }[] = [
   { name: 'SQLite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-  { name: 'Postgres', newUrl: () => server.newDatabase() },
+  { name: 'Postgres', newUrl: () => server.emptyDatabase() },
 ];
 
 /** The server's configuration: a database, and the fixture's chain. */

@@ -35,7 +35,7 @@ const KINDS: Kind[] = [
   },
   {
     name: 'Postgres',
-    newUrl: () => server.newDatabase(),
+    newUrl: () => server.emptyDatabase(),
     execute: async (url, text) => void (await server.query(url, text)),
   },
 ];

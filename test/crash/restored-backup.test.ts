@@ -35,7 +35,7 @@ describe.each(['SQLite', 'Postgres'])('a backup of %s that is restored after a k
     if (store === 'Postgres') server = await startInstalledPostgres();
     isMissing = store === 'Postgres' && server === undefined;
     if (isMissing) return;
-    const newUrl = async () => (await server?.newDatabase()) ?? `sqlite:${folder.newPath('db')}`;
+    const newUrl = async () => (await server?.emptyDatabase()) ?? `sqlite:${folder.newPath('db')}`;
     [lost, restored] = [await newUrl(), await newUrl()];
     refundWallet = await fixture.sandbox.createWallet({ usdc: '100' });
     seller = await start(lost);

@@ -197,7 +197,7 @@ describe('the other files', () => {
   testWith('pg_dump')('a backup is written whole, and old ones are removed', async () => {
     const postgres = await startPostgres();
     try {
-      const url = new URL(await postgres.newDatabase());
+      const url = new URL(await postgres.emptyDatabase());
       const folder = mkdtempSync(join(tmpdir(), 'tollhouse-backups-'));
       const old = join(folder, 'tollhouse-20200101T000000Z.dump');
       execFileSync('touch', ['--date', '30 days ago', old]);

@@ -61,7 +61,7 @@ describeImage('the image of examples/deploy, by the steps of its Dockerfile', ()
         SOLANA_WS_URL: sandbox.wsUrl,
         FACILITATOR_KEYPAIR: JSON.stringify([...feePayer.secretKey]),
         PAY_TO: seller.publicKey.toBase58(),
-        DATABASE_URL: await postgres.newDatabase(),
+        DATABASE_URL: await postgres.emptyDatabase(),
         JWT_SECRET: 'of thirty-two bytes and for one test',
       });
       const printed: string[] = [];

@@ -26,7 +26,7 @@ const SQLITE_FILE: Database = [
   },
 ];
 
-/** SQLite and Postgres, for `describe.each`: each opens an empty database. */
+/** SQLite and Postgres, for `describe.each`: each opens one that nothing is in. */
 export const BOTH_DATABASES: readonly Database[] = [
   ['SQLite', async () => ({ url: 'memory:', stop: async () => {} })],
   POSTGRES,

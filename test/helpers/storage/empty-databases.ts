@@ -19,6 +19,6 @@ export function emptyDatabases(): readonly [sqlite: EmptyDatabases, postgres: Em
   afterAll(() => server.stop());
   return [
     { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
-    { dialect: 'postgres', newUrl: () => server.newDatabase() },
+    { dialect: 'postgres', newUrl: () => server.emptyDatabase() },
   ];
 }

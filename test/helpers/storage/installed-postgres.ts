@@ -8,8 +8,8 @@ import { until } from '../until.js';
 
 /** A PostgreSQL server of the version of the client tools in PATH. */
 export interface InstalledPostgres {
-  /** Makes an empty database and answers its URL. */
-  newDatabase(): Promise<string>;
+  /** Makes a database without a table and answers its URL. */
+  emptyDatabase(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres | unde
   );
   let databases = 0;
   return {
-    async newDatabase() {
+    async emptyDatabase() {
       databases += 1;
       await query(`${base}/postgres`, `create database test_${databases}`);
       return `${base}/test_${databases}`;

@@ -5,11 +5,14 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { openStorage } from '../../../src/storage/open-storage.js';
 import { freePort } from '../processes/free-port.js';
 
 /** Databases of a real PostgreSQL server. */
 export interface PostgresServer {
-  /** Makes an empty database and answers its URL. */
+  /** Makes a database without a table and answers its URL. */
+  emptyDatabase(): Promise<string>;
+  /** Makes one with the schema of today: a copy, for to make a schema takes longer than most tests. */
   newDatabase(): Promise<string>;
   /** Runs one statement in a database, beside whatever is under test. */
   query(url: string, text: string): Promise<readonly object[]>;
@@ -34,15 +37,16 @@ export async function startPostgres(): Promise<PostgresServer> {
   Reflect.set(process, SHARED, starting);
   // The next file tries anew.
   starting.catch(() => Reflect.deleteProperty(process, SHARED));
-  const { newDatabase, query } = await starting;
+  const { emptyDatabase, newDatabase, query } = await starting;
   const urls: string[] = [];
+  const thrownAway = async (made: Promise<string>): Promise<string> => {
+    urls.push(await made);
+    return made;
+  };
   return {
     query,
-    async newDatabase() {
-      const url = await newDatabase();
-      urls.push(url);
-      return url;
-    },
+    emptyDatabase: () => thrownAway(emptyDatabase()),
+    newDatabase: () => thrownAway(newDatabase()),
     async stop() {
       for (const url of urls.splice(0)) {
         await query(new URL('/postgres', url).href, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
@@ -77,14 +81,29 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     await nextLine();
   }
 
+  async function createDatabase(how = ''): Promise<string> {
+    const name = `test_${process.pid}_${randomUUID().slice(0, 8)}`;
+    await query(`${base}/postgres`, `create database ${name} ${how}`);
+    return `${base}/${name}`;
+  }
+
+  /** The name of a database that nobody uses, with the schema of today. */
+  async function makeTemplate(): Promise<string> {
+    const url = await createDatabase();
+    const storage = await openStorage(url);
+    await storage.close();
+    return new URL(url).pathname.slice(1);
+  }
+  let template: Promise<string> | undefined;
+
   return {
     query,
     crash: () => command('crash'),
     restart: () => command('start'),
+    emptyDatabase: () => createDatabase(),
     newDatabase: async () => {
-      const name = `test_${process.pid}_${randomUUID().slice(0, 8)}`;
-      await query(`${base}/postgres`, `create database ${name}`);
-      return `${base}/${name}`;
+      template ??= makeTemplate();
+      return createDatabase(`template ${await template} strategy file_copy`);
     },
     stop: async () => {
       const closed = once(child, 'close');
