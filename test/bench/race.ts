@@ -64,6 +64,19 @@ export function cannon(contestant: Contestant, { path, status, headers = {} }: S
     });
 }
 
+/**
+ * The same at several processes, a round at each in turn: two processes of the very same code differ by up to a tenth for as long as
+ * they live. Each of them warms up.
+ */
+export function inTurns(runners: readonly Runner[]): Runner {
+  return async (round) => {
+    if (round === 0) for (const run of runners) await run(round);
+    const run = runners[round % runners.length];
+    if (run === undefined) throw new Error('there is nobody to run');
+    return run(round);
+  };
+}
+
 /** Processor time and clock of some work at a contestant; the work answers how many requests it was. */
 export async function measured(contestant: Contestant, work: () => Promise<number>): Promise<Lap> {
   const [cpu, begin] = [await contestant.cpu(), performance.now()];

@@ -1,9 +1,11 @@
 import type { Contestant, Json } from './contestant.js';
 import type { BenchContext, BenchPart, Figure } from './figure.js';
-import { cannon, cpuRatio, medianOf, race } from './race.js';
-import { withSellers } from './sellers.js';
+import { cannon, cpuRatio, inTurns, medianOf, type Runner, race, type Shot } from './race.js';
+import { type SellerChoice, withSellers } from './sellers.js';
 
 const SLOT_MS = 200;
+/** Of each kind. No multiple of the kinds that race: each process has every place in a round. */
+const PROCESSES = 5;
 const PRICED = { path: '/report', status: 402 };
 const FREE = { path: '/free', status: 200 };
 
@@ -15,26 +17,33 @@ export const unpaidBench: BenchPart = {
   name: 'unpaid',
   run: (context) =>
     withSellers(SLOT_MS, async ({ start }) => {
-      const ours = await start({ kind: 'ours' });
-      const unpaidBody = (await (await fetch(`${ours.url}/report`)).json()) as Json;
-      const bare = await start({ kind: 'bare', unpaidBody });
-      const reference = await start({ kind: 'reference' });
-      const mounted = await start({ kind: 'ours', mounted: true });
+      const several = (choice: SellerChoice) => Promise.all(Array.from({ length: PROCESSES }, () => start(choice)));
+      const ours = await several({ kind: 'ours' });
+      const unpaidBody = (await (await fetch(`${ours[0]?.url}/report`)).json()) as Json;
+      const bare = await several({ kind: 'bare', unpaidBody });
+      const reference = await several({ kind: 'reference' });
+      const mounted = await several({ kind: 'ours', mounted: true });
       return [...(await refusals(context, { ours, bare, reference })), ...(await passing(context, { mounted, bare }))];
     }),
 };
 
+type Processes = readonly Contestant[];
+
+function cannons(processes: Processes, shot: Shot, amount: number): Runner {
+  return inTurns(processes.map((it) => cannon(it, shot, amount)));
+}
+
 async function refusals(
   { quick, progress }: BenchContext,
-  { ours, bare, reference }: Readonly<Record<'ours' | 'bare' | 'reference', Contestant>>,
+  { ours, bare, reference }: Readonly<Record<'ours' | 'bare' | 'reference', Processes>>,
 ): Promise<readonly Figure[]> {
   const amount = quick ? 1_000 : 2_500;
   const runners = {
-    bare: cannon(bare, PRICED, amount),
-    ours: cannon(ours, PRICED, amount),
-    reference: cannon(reference, PRICED, amount / 4),
+    bare: cannons(bare, PRICED, amount),
+    ours: cannons(ours, PRICED, amount),
+    reference: cannons(reference, PRICED, amount / 4),
   };
-  const laps = await race(runners, quick ? 7 : 25, (round) => progress(`402, round ${round}`));
+  const laps = await race(runners, quick ? 10 : 50, (round) => progress(`402, round ${round}`));
   return [
     { name: '402s of ours for each of a bare route', value: cpuRatio(laps.bare, laps.ours), unit: '×', atLeast: 0.95 },
     { name: '402s of the reference for each of a bare route', value: cpuRatio(laps.bare, laps.reference), unit: '×' },
@@ -47,11 +56,11 @@ async function refusals(
 
 async function passing(
   { quick, progress }: BenchContext,
-  { mounted, bare }: Readonly<Record<'mounted' | 'bare', Contestant>>,
+  { mounted, bare }: Readonly<Record<'mounted' | 'bare', Processes>>,
 ): Promise<readonly Figure[]> {
   const amount = quick ? 1_000 : 2_500;
-  const runners = { bare: cannon(bare, FREE, amount), mounted: cannon(mounted, FREE, amount) };
-  const laps = await race(runners, quick ? 7 : 25, (round) => progress(`free route, round ${round}`));
+  const runners = { bare: cannons(bare, FREE, amount), mounted: cannons(mounted, FREE, amount) };
+  const laps = await race(runners, quick ? 10 : 50, (round) => progress(`free route, round ${round}`));
   const name = 'free answers behind the mounted service for each of a bare app';
   return [
     { name, value: cpuRatio(laps.bare, laps.mounted), unit: '×', atLeast: 0.97 },
