@@ -64,13 +64,17 @@ export function cannon(contestant: Contestant, { path, status, headers = {} }: S
     });
 }
 
+/** After so many requests the code of a server is compiled. */
+const WARM_UP = 5_000;
+
 /**
  * The same at several processes, a round at each in turn: two processes of the very same code differ by up to a tenth for as long as
- * they live. Each of them warms up.
+ * they live.
  */
-export function inTurns(runners: readonly Runner[]): Runner {
+export function inTurns(contestants: readonly Contestant[], shot: Shot, amount: number): Runner {
+  const runners = contestants.map((it) => cannon(it, shot, amount));
   return async (round) => {
-    if (round === 0) for (const run of runners) await run(round);
+    if (round === 0) for (const it of contestants) await cannon(it, shot, WARM_UP)(1);
     const run = runners[round % runners.length];
     if (run === undefined) throw new Error('there is nobody to run');
     return run(round);
