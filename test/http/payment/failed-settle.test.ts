@@ -1,5 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
-import type { Request, Response as ServerAnswer } from 'express';
+import type { ErrorRequestHandler, Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { Refusal } from '../../../src/protocol/types.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
@@ -34,6 +34,8 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
   let handler: Handler = () => undefined;
   let runs = 0;
   let failures: Refusal[] = [];
+  /** What an app's own handler of errors is given. */
+  let errors: unknown[] = [];
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -56,6 +58,10 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
         res.cookie('session', SECRET).set('X-Secret', SECRET).set('ETag', `"${SECRET}"`).set('Cache-Control', 'public');
         handler(req, res);
       });
+      app.use(((error, _req, _res, next) => {
+        errors.push(error);
+        next(error);
+      }) satisfies ErrorRequestHandler);
     }, express);
 
     function empty(payer: string): void {
@@ -71,6 +77,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
   beforeEach(() => {
     runs = 0;
     failures = [];
+    errors = [];
   });
 
   test.each(SECRETIVE)('leaks nothing of an answer written with %s', async (_what, secretive) => {
@@ -94,6 +101,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
     expect(JSON.parse(body)).toMatchObject({ code: 'payment_invalid', error: 'insufficient_funds', x402Version: 1 });
     expect(receiptOf(answer)).toMatchObject({ success: false, errorReason: 'insufficient_funds' });
     expect(failures).toMatchObject([{ reason: 'insufficient_funds' }]);
+    expect(errors).toEqual([]);
   });
 
   test('lets go of the payment: once the payer has the money again, the same payment is good', async () => {
