@@ -164,3 +164,25 @@ describe('a chain that cannot be reached', () => {
     expect(runs).toBe(2);
   });
 });
+
+test("a browser is shown its seller's page while the chain is away, and a program a problem", async () => {
+  const fixture = await openTollFixture();
+  const facilitator = fixture.facilitatorWith({}, QUICK);
+  const gate = requirePayment({
+    facilitator,
+    payTo: fixture.payTo,
+    price: '$0.01',
+    page: { name: 'The Magazine' },
+  });
+  const url = await fixture.serve((app) => app.get('/essay', gate, (_req, res) => void res.send('text')));
+  fixture.sandbox.faults.add({ kind: 'disconnect' });
+  await facilitator.health();
+  const page = await fetch(`${url}/essay`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+  const told = await fetch(`${url}/essay`);
+  const [html, problem] = [await page.text(), await told.json()];
+  await fixture.close();
+
+  expect([page.status, page.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+  expect(html).toContain('The Magazine');
+  expect([told.status, problem]).toEqual([503, expect.objectContaining({ code: 'payment_backend_unavailable' })]);
+});

@@ -20,6 +20,7 @@ require('../suite.cjs').declareTests(
     'http/payment/failed-settle.test.ts',
     'http/passes/pass-failures.test.ts',
     'http/passes/pass-stream.test.ts',
+    'http/passes/used-payment.test.ts',
   ],
   LONGEST_TEST_MS,
 );
