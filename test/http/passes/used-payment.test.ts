@@ -1,3 +1,4 @@
+import { decode } from 'jsonwebtoken';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
@@ -32,14 +33,17 @@ describe('a payment for a pass whose response was too long to be kept', () => {
     const second = await fetch(url, { headers });
     const { code, detail } = (await second.json()) as { readonly code: string; readonly detail: string };
     expect([second.status, code]).toEqual([402, 'payment_already_used']);
-    const [bought, told] = [first, second].map((it) => it.headers.get('access-pass'));
+    // Tokens of one pass differ in when they were made.
+    const [bought, told] = [first, second].map(
+      (it) => decode(it.headers.get('access-pass') ?? '', { json: true })?.jti,
+    );
     return { bought, told, detail };
   }
 
   test('tells what it has bought, and its token, to whoever shows what is not on the chain', async () => {
     const { bought, told, detail } = await shownTwice('v2');
 
-    expect(bought).not.toBeNull();
+    expect(bought).toMatch(/^pas_/);
     expect(told).toBe(bought);
     expect(detail).toContain('4 uses are left of what it has bought: show that by its Access-Pass');
   });
@@ -47,8 +51,8 @@ describe('a payment for a pass whose response was too long to be kept', () => {
   test('tells whoever comes from the same address with what is on the chain no token', async () => {
     const { bought, told, detail } = await shownTwice('v1');
 
-    expect(bought).not.toBeNull();
-    expect(told).toBeNull();
+    expect(bought).toMatch(/^pas_/);
+    expect(told).toBeUndefined();
     expect(detail).toContain('show the Access-Pass that an earlier response has brought');
   });
 });
