@@ -6,8 +6,6 @@ import { type SellerChoice, withSellers } from './sellers.js';
 const SLOT_MS = 200;
 /** Of each kind. No multiple of the kinds that race: each process has every place in a round. */
 const PROCESSES = 5;
-/** Many and short: a machine that others share changes its speed within a second. */
-const AMOUNT = 500;
 const PRICED = { path: '/report', status: 402 };
 const FREE = { path: '/free', status: 200 };
 
@@ -35,12 +33,13 @@ async function refusals(
   { quick, progress }: BenchContext,
   { ours, bare, reference }: Readonly<Record<'ours' | 'bare' | 'reference', Processes>>,
 ): Promise<readonly Figure[]> {
+  const amount = quick ? 1_000 : 2_500;
   const runners = {
-    bare: inTurns(bare, PRICED, AMOUNT),
-    ours: inTurns(ours, PRICED, AMOUNT),
-    reference: inTurns(reference, PRICED, AMOUNT / 4),
+    bare: inTurns(bare, PRICED, amount),
+    ours: inTurns(ours, PRICED, amount),
+    reference: inTurns(reference, PRICED, amount / 4),
   };
-  const laps = await race(runners, quick ? 30 : 240, (round) => progress(`402, round ${round}`));
+  const laps = await race(runners, quick ? 15 : 50, (round) => progress(`402, round ${round}`));
   return [
     { name: '402s of ours for each of a bare route', value: cpuRatio(laps.bare, laps.ours), unit: '×', atLeast: 0.95 },
     { name: '402s of the reference for each of a bare route', value: cpuRatio(laps.bare, laps.reference), unit: '×' },
@@ -55,8 +54,9 @@ async function passing(
   { quick, progress }: BenchContext,
   { mounted, bare }: Readonly<Record<'mounted' | 'bare', Processes>>,
 ): Promise<readonly Figure[]> {
-  const runners = { bare: inTurns(bare, FREE, AMOUNT), mounted: inTurns(mounted, FREE, AMOUNT) };
-  const laps = await race(runners, quick ? 30 : 240, (round) => progress(`free route, round ${round}`));
+  const amount = quick ? 1_000 : 2_500;
+  const runners = { bare: inTurns(bare, FREE, amount), mounted: inTurns(mounted, FREE, amount) };
+  const laps = await race(runners, quick ? 15 : 50, (round) => progress(`free route, round ${round}`));
   const name = 'free answers behind the mounted service for each of a bare app';
   return [
     { name, value: cpuRatio(laps.bare, laps.mounted), unit: '×', atLeast: 0.97 },
