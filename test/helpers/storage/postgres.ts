@@ -12,7 +12,7 @@ import { freePort } from '../processes/free-port.js';
 export interface PostgresServer {
   /** Makes a database without a table and answers its URL. */
   emptyDatabase(): Promise<string>;
-  /** Makes one with the schema of today: a copy, for to make a schema takes longer than most tests. */
+  /** Makes one with the schema of today: a copy, since making a schema takes longer than most tests. */
   newDatabase(): Promise<string>;
   /** Runs one statement in a database, beside whatever is under test. */
   query(url: string, text: string): Promise<readonly object[]>;
@@ -103,6 +103,11 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     emptyDatabase: () => createDatabase(),
     newDatabase: async () => {
       template ??= makeTemplate();
+      // The next test tries anew.
+      template.catch(() => {
+        template = undefined;
+      });
+      // The default goes through the server's buffers, and takes three times as long.
       return createDatabase(`template ${await template} strategy file_copy`);
     },
     stop: async () => {
