@@ -7,9 +7,9 @@ import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
 import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 import { until } from '../../helpers/until.js';
 
-/** What is done from time to time, however many calls there are; alone, figures are those of requests that were refused. */
+/** What is done from time to time, however many calls there are. */
 const IN_BACKGROUND =
-  /outbox|fanned_out|delivery|health|suspension|prune|touch|payout|unresolved|interrupted|untold_passes|answer_find_largest|^tollhouse_add_rollups_\d+$/;
+  /outbox|fanned_out|delivery|health|suspension|prune|touch|payout|unresolved|interrupted|untold_passes|answer_find_largest/;
 const CALLS = 5;
 
 describe.each(BOTH_DATABASES)('on %s', (name, openDatabase) => {
@@ -93,6 +93,8 @@ describe.each(BOTH_DATABASES)('on %s', (name, openDatabase) => {
     const payer = { sandbox: fixture.sandbox, payer: caller.wallet };
     const { token } = await buyPass(payer, url, { headers: caller.key.headers });
     const shown = token as Readonly<Record<string, string>>;
+    // The 402 of the purchase is counted a second later, which may be while calls are watched.
+    await fixture.storage.gateway.book.flush();
     standing = Date.now();
     await call(project, shown);
 

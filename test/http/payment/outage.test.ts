@@ -168,12 +168,7 @@ describe('a chain that cannot be reached', () => {
 test("a browser is shown its seller's page while the chain is away, and a program a problem", async () => {
   const fixture = await openTollFixture();
   const facilitator = fixture.facilitatorWith({}, QUICK);
-  const gate = requirePayment({
-    facilitator,
-    payTo: fixture.payTo,
-    price: '$0.01',
-    page: { name: 'The Magazine' },
-  });
+  const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', page: { name: 'The Magazine' } });
   const url = await fixture.serve((app) => app.get('/essay', gate, (_req, res) => void res.send('text')));
   fixture.sandbox.faults.add({ kind: 'disconnect' });
   await facilitator.health();
