@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 
 /** Kinds of things that have an id. */
 export type IdPrefix =
@@ -16,33 +16,28 @@ export type IdPrefix =
   | 'pas'
   | 'rfd';
 
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const BASE58 = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz');
 const ID_LENGTH = 22;
-/** Every response has an id, and asking the system for 16 bytes costs as much as for all of these. */
-const POOL_BYTES = 4_096;
-
-let pool = randomBytes(POOL_BYTES);
-let used = 0;
+/** Every response has an id, and asking the system for one costs as much as for all of these. */
+const random = new Uint16Array(ID_LENGTH * 100);
+let used = random.length;
+const characters = Buffer.alloc(ID_LENGTH);
 
 /** A new id: the prefix, `_`, and 22 random characters of base58, which are 128 bits. */
 export function newId(prefix: IdPrefix): string {
-  // Two bytes each: of one, the remainder would favour some characters.
-  const random = take(2 * ID_LENGTH);
-  let id = `${prefix}_`;
-  for (let at = 0; at < random.length; at += 2) id += BASE58.charAt(random.readUInt16LE(at) % BASE58.length);
-  return id;
-}
-
-/** Some random bytes, in hexadecimal. At most a few dozen: they come from the same store as the ids. */
-export function randomHex(bytes: number): string {
-  return take(bytes).toString('hex');
-}
-
-function take(bytes: number): Buffer {
-  if (used + bytes > pool.length) {
-    pool = randomBytes(POOL_BYTES);
+  if (used === random.length) {
+    randomFillSync(random);
     used = 0;
   }
-  used += bytes;
-  return pool.subarray(used - bytes, used);
+  // Two bytes each: of one, the remainder would favour some characters.
+  for (let at = 0; at < ID_LENGTH; at += 1) {
+    characters[at] = BASE58[(random[used + at] ?? 0) % BASE58.length] ?? 0;
+  }
+  used += ID_LENGTH;
+  return `${prefix}_${characters.toString('latin1')}`;
+}
+
+/** Some random bytes, in hexadecimal. */
+export function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString('hex');
 }
