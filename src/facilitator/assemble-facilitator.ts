@@ -70,6 +70,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const core = {
     ...createPaymentService({ ...parts, backend }),
     supported: () => backend.supported(),
+    supportedNow: () => backend.supportedNow?.(),
   };
   const closing = new AbortController();
   const unfinished = new Set<Promise<void>>();

@@ -222,6 +222,8 @@ export interface Facilitator extends HoldingsReader {
   readonly x402Client: FacilitatorClient;
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
   supported(): Promise<Supported>;
+  /** The same where it is known without a wait, for who asks with every request; undefined where {@link supported} has to be asked. */
+  supportedNow?(): Supported | undefined;
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */
   health(): Promise<FacilitatorHealth>;
   /**

@@ -49,6 +49,8 @@ export type BackendSettlement =
 /** Where payments are verified and settled: our own connection to the chain, or another facilitator. */
 export interface SettlementBackend {
   supported(): Promise<Supported>;
+  /** The same where it is known without a wait. */
+  supportedNow?(): Supported;
   /** Applies the rules that need no call to the chain. */
   inspect(payment: Payment, terms: Terms): Promise<Inspection>;
   /**

@@ -70,6 +70,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
   const verified: VerifiedCache = boundedCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
     supported: async () => offered(),
+    supportedNow: offered,
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected, purpose) => verify(parts, verified, inspected, purpose),
     settle: (inspected, step) => settle(parts, verified, inspected, step),

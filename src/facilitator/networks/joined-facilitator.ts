@@ -87,6 +87,7 @@ function join(members: Members): Facilitator {
     ...core,
     ...together(members),
     members,
+    supportedNow: () => joinSupportedNow(members),
     tokens: joinTokens(members),
     x402Client: x402Client(core, first.network),
     ...(declaredFault === undefined ? {} : { declaredFault: (mint: string) => declaredFaultOf(members, mint) }),
@@ -160,6 +161,13 @@ function joinSupported(answers: readonly PromiseSettledResult<Supported>[]): Sup
     signers: [...new Set(supported.flatMap((it) => it.signers))],
     ...(fault === undefined ? {} : { fault }),
   };
+}
+
+/** Undefined where one of them has to be asked. */
+function joinSupportedNow(members: Members): Supported | undefined {
+  const known = members.map((it) => it.supportedNow?.()).filter((it) => it !== undefined);
+  if (known.length < members.length) return undefined;
+  return joinSupported(known.map((value) => ({ status: 'fulfilled', value })));
 }
 
 /** By symbol, those of the first network come first. */

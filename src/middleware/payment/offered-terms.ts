@@ -3,7 +3,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { memberOn, membersOf } from '../../facilitator/networks/joined-facilitator.js';
 import type { Facilitator, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
-import type { MaybePromise } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { BlockhashHints } from '../../protocol/challenge.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
@@ -20,35 +20,52 @@ import type { OfferedTerms } from './payment-required.js';
 const RETRY_SECONDS = 5;
 
 /**
- * What is offered on a request. Rejects with `payment_backend_unavailable` or `fee_limit_reached` while nothing can be
- * settled.
- * @param payment - what was brought, if anything: its fee payer stays good
- * @param mayPrepare - whether a payment is prepared where the request asks for one
+ * What is offered on a request that brings no payment; with no wait where it is known. Throws or rejects with
+ * `payment_backend_unavailable` or `fee_limit_reached` while nothing can be settled.
  */
-export async function offeredTerms(
-  gate: PaymentGate,
-  req: Request,
-  payment?: Payment,
-  mayPrepare = false,
-): Promise<OfferedTerms> {
-  const { facilitator } = gate.options;
-  const supported = await facilitator.supported();
-  const { kinds, hints } =
-    payment === undefined ? openKinds(facilitator, supported) : await kindsFor(facilitator, supported, payment);
-  if (kinds.length === 0) throw supported.fault ?? nothingOpen(facilitator);
-  const terms = await termsOn(gate, req, kinds);
-  const network = payment && memberOn(facilitator, payment.network)?.network;
-  const open = { terms, hints, ...defined({ network }) };
-  if (!mayPrepare || !isPreparing(req)) return open;
+export function offeredTerms(gate: PaymentGate, req: Request): MaybePromise<OfferedTerms> {
+  return whenKnown(supportedBy(gate), (supported) => {
+    const { kinds, hints } = openKinds(gate.options.facilitator, supported);
+    return whenKnown(termsOn(gate, req, kinds, supported), (terms) => ({ terms, hints }));
+  });
+}
+
+/** The same, with the payment that the request asks for, to be signed. */
+export function offeredOrPrepared(gate: PaymentGate, req: Request): MaybePromise<OfferedTerms> {
+  const offered = offeredTerms(gate, req);
+  return isPreparing(req) ? prepare(gate, req, offered) : offered;
+}
+
+async function prepare(gate: PaymentGate, req: Request, offered: MaybePromise<OfferedTerms>): Promise<OfferedTerms> {
+  const open = await offered;
   const wanted = readPrepare(req);
   if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
-  return { ...open, prepared: await preparePayment(gate.options, terms, wanted.value) };
+  return { ...open, prepared: await preparePayment(gate.options, open.terms, wanted.value) };
+}
+
+/** The same for a request that brings a payment, whose fee payer stays good. */
+export async function offeredFor(gate: PaymentGate, req: Request, payment: Payment): Promise<OfferedTerms> {
+  const { facilitator } = gate.options;
+  const supported = await supportedBy(gate);
+  const { kinds, hints } = await kindsFor(facilitator, supported, payment);
+  const network = memberOn(facilitator, payment.network)?.network;
+  return { terms: await termsOn(gate, req, kinds, supported), hints, ...defined({ network }) };
+}
+
+function supportedBy({ options: { facilitator } }: PaymentGate): MaybePromise<Supported> {
+  return facilitator.supportedNow?.() ?? facilitator.supported();
 }
 
 /** One list for one kind: what is made of it need not be made again (`challenge-cache.ts`). */
-function termsOn(gate: PaymentGate, req: Request, kinds: readonly SupportedKind[]): MaybePromise<readonly Terms[]> {
+function termsOn(
+  gate: PaymentGate,
+  req: Request,
+  kinds: readonly SupportedKind[],
+  { fault }: Supported,
+): MaybePromise<readonly Terms[]> {
   const [first] = kinds;
-  if (first !== undefined && kinds.length === 1) return gate.termsFor(req, first);
+  if (first === undefined) throw fault ?? nothingOpen(gate.options.facilitator);
+  if (kinds.length === 1) return gate.termsFor(req, first);
   return Promise.all(kinds.map((kind) => gate.termsFor(req, kind))).then((each) => each.flat());
 }
 

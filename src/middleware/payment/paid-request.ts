@@ -5,6 +5,7 @@ import type { Settlement } from '../../protocol/types.js';
 import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision, Refused } from '../gate/gate.js';
+import type { PresentedPayment } from '../gate/presented-payment.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
@@ -22,7 +23,7 @@ import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim, refuseMisnamed } from './decide-claim.js';
 import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
 import { servedHeaders } from './landed-headers.js';
-import { claimFor, offeredTerms } from './offered-terms.js';
+import { claimFor, offeredFor, offeredOrPrepared, offeredTerms } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
 import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
@@ -43,28 +44,49 @@ export function decidePayment(shop: PaymentGate, req: Request, res: Response): M
   return whenKnown(beforePayment(shop, req, res), (approach) => approach.decision ?? decideOn(approach, req, res));
 }
 
-async function decideOn({ gate, presented, passRefusal }: AtPayment, req: Request, res: Response): Promise<Decision> {
-  const { options } = gate;
-  const brought = presented?.reading;
-  if (brought?.ok === false && brought.code === 'invalid_payment_header') {
-    return refused(() => sendProblem(res, brought.code, brought.detail));
-  }
-  const offered = await offeredTerms(gate, req, brought?.ok ? brought.payment : undefined, presented === undefined);
-  const challenge = creditFirst(gate, req, res, (cause) =>
-    whenKnown(signInBesidePayment(req), (extensions) => {
-      const all = extensions === undefined ? offered : { ...offered, extensions };
-      required.sendPaymentRequired(req, res, options, all, cause);
-    }),
-  );
-  if (presented === undefined) {
+/** Without a payment nothing is waited for where what is offered is known: most requests are such, and a promise more is what they cost. */
+function decideOn({ gate, presented, passRefusal }: AtPayment, req: Request, res: Response): MaybePromise<Decision> {
+  if (presented !== undefined) return decideBrought(gate, presented, req, res);
+  return whenKnown(offeredOrPrepared(gate, req), (offered) => {
+    const challenge = challengeWith(gate, req, res, offered);
     return refused(() => challenge(passRefusal?.cause ?? gate.unpaid ?? required.UNPAID), {
       presented: (passRefusal ?? offered.prepared) !== undefined,
       isForOther: passRefusal !== undefined && isPassForOther(passRefusal),
     });
+  });
+}
+
+/** How a request is answered with what is offered to it. */
+function challengeWith(
+  gate: PaymentGate,
+  req: Request,
+  res: Response,
+  offered: required.OfferedTerms,
+): PaymentAttempt['challenge'] {
+  return creditFirst(gate, req, res, (cause) =>
+    whenKnown(signInBesidePayment(req), (extensions) => {
+      const all = extensions === undefined ? offered : { ...offered, extensions };
+      required.sendPaymentRequired(req, res, gate.options, all, cause);
+    }),
+  );
+}
+
+async function decideBrought(
+  gate: PaymentGate,
+  { codec, reading }: PresentedPayment,
+  req: Request,
+  res: Response,
+): Promise<Decision> {
+  const { options } = gate;
+  if (!reading.ok) {
+    const { code, detail } = reading;
+    if (code === 'invalid_payment_header') return refused(() => sendProblem(res, code, detail));
+    const challenge = challengeWith(gate, req, res, await offeredTerms(gate, req));
+    return refused(() => challenge({ ...required.NO_MATCH, detail }));
   }
-  const { codec, reading } = presented;
-  if (!reading.ok) return refused(() => challenge({ ...required.NO_MATCH, detail: reading.detail }));
   const { payment } = reading;
+  const offered = await offeredFor(gate, req, payment);
+  const challenge = challengeWith(gate, req, res, offered);
   const misnamed = refuseMisnamed(gate, res, payment, offered);
   if (misnamed !== undefined) return misnamed;
   const fingerprint = await paymentFingerprint(req);

@@ -11,8 +11,8 @@ import type { NetworkId, Receipt, Refusal, Settlement, Terms } from '../../proto
 import { sendPaywallPage } from '../browser/paywall-response.js';
 import type { PreparedPayment } from '../browser/prepared-payment.js';
 import { shortfallOf } from '../browser/shortfall.js';
-import { keepUncached } from '../gate/cache-control.js';
-import { requestIdOf } from '../gate/request-id.js';
+import { removeTargetedFields } from '../gate/cache-control.js';
+import { requestIdFor } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { EXPOSE_HEADERS, exposeHeaders, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
 import { wantsPage } from '../gate/wants-page.js';
@@ -117,6 +117,9 @@ export function refusalCause(refusal: Refusal & { readonly signature?: string })
   return { code: isSuspended ? refusal.reason : code, reason: refusal.reason, detail: refusal.message };
 }
 
+/** A page names its own. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** Answers 402 in every protocol at once: headers and JSON for clients, a page for browsers. */
 export function sendPaymentRequired(
   req: Request,
@@ -128,8 +131,7 @@ export function sendPaymentRequired(
   const url = absoluteUrl(req, options.baseUrl);
   noteProblemCode(res, cause.code);
   res.statusCode = ERRORS[cause.code].status;
-  keepUncached(res);
-  const id = requestIdOf(res);
+  removeTargetedFields(res);
   const { terms, hints, prepared } = open;
   const write = () => writeOffer(url, options, open, cause);
   // A challenge is good for one request.
@@ -137,6 +139,8 @@ export function sendPaymentRequired(
   const written = isFresh
     ? write()
     : writtenChallenge({ url, owner: options.facilitator, options, terms, hints, cause }, write);
+  const id = requestIdFor(res);
+  setHeaders(res, { 'Cache-Control': 'no-store', 'Content-Type': JSON_TYPE, 'X-Request-Id': id });
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
   if (cause.told !== undefined) {
@@ -167,7 +171,8 @@ function writeOffer(
   // Two halves of one object: what differs from response to response comes between them.
   const head = JSON.stringify(problem(code, detail)).slice(0, -1);
   const tail = JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1);
-  return { challenge, headers: said.map(({ headers }) => headers), head, tail };
+  const headers = said.map((it) => it.headers).filter((it) => it !== undefined);
+  return { challenge, headers, head, tail, isAscii: isAscii(head + tail) };
 }
 
 function describeChallenge(
@@ -190,15 +195,19 @@ function describeChallenge(
 
 function sendJson(
   res: Response,
-  { head, tail }: WrittenChallenge,
+  written: WrittenChallenge,
   requestId: string,
   prepared: PreparedPayment | undefined,
 ): void {
-  const more = prepared === undefined ? '' : `,"prepared":${JSON.stringify(prepared)}`;
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  const body = `${head},"request_id":${JSON.stringify(requestId)}${more},${tail}`;
+  const prepare = prepared === undefined ? '' : `,"prepared":${JSON.stringify(prepared)}`;
+  const own = `"request_id":${JSON.stringify(requestId)}${prepare}`;
   // ASCII is the same in both, and for a text in UTF-8 Node has thrice its length ready.
-  res.end(body, Buffer.byteLength(body) === body.length ? 'latin1' : 'utf8');
+  const encoding = written.isAscii && isAscii(own) ? 'latin1' : 'utf8';
+  res.end(`${written.head},${own},${written.tail}`, encoding);
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }
 
 function sendPage(

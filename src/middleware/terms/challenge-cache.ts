@@ -7,12 +7,14 @@ import { NETWORK_IDS, type Terms } from '../../protocol/types.js';
 /** A challenge as it goes over the wire. */
 export interface WrittenChallenge {
   readonly challenge: Challenge;
-  /** The header fields of each protocol, with the nonce of one 402 in them. */
-  readonly headers: readonly CodecChallenge['headers'][];
+  /** The header fields of each protocol that has some, with the nonce of one 402 in them. */
+  readonly headers: readonly NonNullable<CodecChallenge['headers']>[];
   /** The JSON body up to the id of the request. */
   readonly head: string;
   /** And from there on. */
   readonly tail: string;
+  /** Whether both are ASCII, which is written at once; a text in UTF-8 is measured first. */
+  readonly isAscii: boolean;
 }
 
 /** All that a challenge depends on. */
@@ -28,7 +30,8 @@ export interface ChallengeInputs {
   readonly cause: object;
 }
 
-interface Kept extends Omit<ChallengeInputs, 'url' | 'owner'> {
+interface Kept {
+  readonly inputs: ChallengeInputs;
   readonly written: WrittenChallenge;
 }
 
@@ -40,20 +43,25 @@ const MAX_URL_LENGTH = 500;
 const caches = new WeakMap<object, LRUCache<string, Kept>>();
 
 /** A challenge, written now or as it was written before, which it was only from the very same objects. */
-export function writtenChallenge(
-  { url, owner, ...inputs }: ChallengeInputs,
-  write: () => WrittenChallenge,
-): WrittenChallenge {
-  const kept = caches.get(owner) ?? boundedCache<string, Kept>({ max: MAX_KEPT });
-  caches.set(owner, kept);
-  const known = kept.get(url);
-  if (known !== undefined && isSame(known, inputs)) return known.written;
+export function writtenChallenge(inputs: ChallengeInputs, write: () => WrittenChallenge): WrittenChallenge {
+  const { url, owner } = inputs;
+  const cache = cacheOf(owner);
+  const known = cache.get(url);
+  if (known !== undefined && isSame(known.inputs, inputs)) return known.written;
   const written = write();
-  if (url.length <= MAX_URL_LENGTH) kept.set(url, { ...inputs, written });
+  if (url.length <= MAX_URL_LENGTH) cache.set(url, { inputs, written });
   return written;
 }
 
-function isSame(one: Omit<ChallengeInputs, 'url' | 'owner'>, other: Omit<ChallengeInputs, 'url' | 'owner'>): boolean {
+function cacheOf(owner: object): LRUCache<string, Kept> {
+  const known = caches.get(owner);
+  if (known !== undefined) return known;
+  const made = boundedCache<string, Kept>({ max: MAX_KEPT });
+  caches.set(owner, made);
+  return made;
+}
+
+function isSame(one: ChallengeInputs, other: ChallengeInputs): boolean {
   return (
     one.options === other.options &&
     one.terms === other.terms &&

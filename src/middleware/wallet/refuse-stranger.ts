@@ -61,7 +61,7 @@ async function askToSignIn(req: Request, res: Response, parts: CallerParts): Pro
   };
   const nonce = newNonce();
   const said = CODECS.map((codec) => codec.challenge(challenge));
-  for (const { headers } of said) setHeaders(res, headers(nonce));
+  for (const { headers } of said) setHeaders(res, headers?.(nonce) ?? {});
   exposeHeaders(
     res,
     CODECS.flatMap(({ exposedHeaders }) => exposedHeaders),

@@ -4,10 +4,10 @@ import type { NetworkId, Payment, Settlement } from '../types.js';
 /** What a codec adds to a 402. */
 export interface CodecChallenge {
   /**
-   * Header fields, names in the protocol's spelling, for one 402.
+   * Header fields, names in the protocol's spelling, for one 402. Missing for protocols that have none.
    * @param nonce - its secret, made by `newNonce`; clients of protocols that echo terms send it back
    */
-  headers(nonce: string): Readonly<Record<string, string>>;
+  readonly headers?: (nonce: string) => Readonly<Record<string, string>>;
   /** Fields of the JSON body, for protocols that put their terms there. */
   readonly body?: Readonly<Record<string, unknown>>;
 }

@@ -23,7 +23,7 @@ export const x402V1: PaymentCodec = {
   name: 'x402-v1',
   requestHeader: PAYMENT.toLowerCase(),
   exposedHeaders: [RESPONSE],
-  challenge: (challenge) => ({ headers: () => ({}), body: { ...paymentRequired(challenge) } }),
+  challenge: (challenge) => ({ body: { ...paymentRequired(challenge) } }),
   read: (header) => readPaymentHeader(PAYMENT, header, readPayloadV1),
   receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV1(settlement, network)) }),
 };

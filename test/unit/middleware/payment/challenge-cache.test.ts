@@ -25,6 +25,7 @@ function isWritten(inputs: ChallengeInputs): boolean {
     headers: [],
     head: '',
     tail: '',
+    isAscii: true,
   };
   return writtenChallenge(inputs, () => fresh) === fresh;
 }
