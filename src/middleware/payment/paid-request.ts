@@ -10,20 +10,19 @@ import { absoluteUrl } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
-import { isPassForOther } from '../passes/pass-troubles.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { isClientGone } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import { deliver, inHandlerSpan } from '../tracing/request-span.js';
-import { giveBackSignIns, signInBesidePayment } from '../wallet/wallet-auth.js';
-import { type AtPayment, beforePayment } from './before-payment.js';
+import { giveBackSignIns } from '../wallet/wallet-auth.js';
+import { beforePayment } from './before-payment.js';
 import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim, refuseMisnamed } from './decide-claim.js';
-import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
+import { callHook, charges, tellFailure } from './gate-hooks.js';
 import { servedHeaders } from './landed-headers.js';
-import { claimFor, offeredFor, offeredOrPrepared, offeredTerms } from './offered-terms.js';
+import { claimFor, offeredFor, offeredTerms } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
 import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
@@ -32,6 +31,7 @@ import * as required from './payment-required.js';
 import { refused, sendAgain, sendInProgress, sendPending, sendUncharged } from './payment-responses.js';
 import { runHandler } from './run-handler.js';
 import { takeMoney } from './take-money.js';
+import { challengeWith, decideUnpaid } from './unpaid-request.js';
 import { sendUsed } from './used-payment.js';
 
 /**
@@ -41,34 +41,11 @@ import { sendUsed } from './used-payment.js';
 export function decidePayment(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
   const { facilitator, page, baseUrl } = shop.options;
   showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
-  return whenKnown(beforePayment(shop, req, res), (approach) => approach.decision ?? decideOn(approach, req, res));
-}
-
-/** Without a payment nothing is waited for where what is offered is known: most requests are such, and a promise more is what they cost. */
-function decideOn({ gate, presented, passRefusal }: AtPayment, req: Request, res: Response): MaybePromise<Decision> {
-  if (presented !== undefined) return decideBrought(gate, presented, req, res);
-  return whenKnown(offeredOrPrepared(gate, req), (offered) => {
-    const challenge = challengeWith(gate, req, res, offered);
-    return refused(() => challenge(passRefusal?.cause ?? gate.unpaid ?? required.UNPAID), {
-      presented: (passRefusal ?? offered.prepared) !== undefined,
-      isForOther: passRefusal !== undefined && isPassForOther(passRefusal),
-    });
+  return whenKnown(beforePayment(shop, req, res), (approach) => {
+    if (approach.decision !== undefined) return approach.decision;
+    const { gate, presented } = approach;
+    return presented === undefined ? decideUnpaid(approach, req, res) : decideBrought(gate, presented, req, res);
   });
-}
-
-/** How a request is answered with what is offered to it. */
-function challengeWith(
-  gate: PaymentGate,
-  req: Request,
-  res: Response,
-  offered: required.OfferedTerms,
-): PaymentAttempt['challenge'] {
-  return creditFirst(gate, req, res, (cause) =>
-    whenKnown(signInBesidePayment(req), (extensions) => {
-      const all = extensions === undefined ? offered : { ...offered, extensions };
-      required.sendPaymentRequired(req, res, gate.options, all, cause);
-    }),
-  );
 }
 
 async function decideBrought(

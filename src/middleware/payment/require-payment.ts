@@ -2,9 +2,9 @@ import { type Admit, createGate, type Gate } from '../gate/gate.js';
 import type { RequirePaymentOptions } from '../terms/payment-options.js';
 import { observeGate } from '../tracing/gate-request.js';
 import { decidedInSpan } from '../tracing/request-span.js';
-import { askFirstAt } from './ask-first.js';
 import { createPaymentGate } from './create-payment-gate.js';
 import { decidePayment } from './paid-request.js';
+import { askFirstAt } from './unpaid-request.js';
 
 const WHERE = 'requirePayment';
 
