@@ -1,6 +1,7 @@
 import { defined } from '../lib/defined.js';
 import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { isBuiltIn } from '../protocol/networks/tokens.js';
+import type { Supported } from '../protocol/supported.js';
 import type { NetworkId, Terms, Token } from '../protocol/types.js';
 import { createMemoryHeldTimes } from '../storage/held/memory-held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
@@ -65,14 +66,13 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, storage, idempotency, ledger, refunds, events, holdings, health, checkSetup } = parts;
   const { passes, release } = passesInUse(parts.passes, ledger, refunds);
   loadTracing();
-  const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now: parts.now });
-  const backend = followFailures(parts.backend, setup);
-  const core = {
-    ...createPaymentService({ ...parts, backend }),
-    supported: () => backend.supported(),
-    supportedNow: () => backend.supportedNow?.(),
-  };
+  const setup = createSetupWatch({ network, enabled: parts.watched, check: lookWhereDown(parts), now: parts.now });
+  const backend = followFailures(parts.backend, () => {
+    setup.again();
+    void health();
+  });
   const closing = new AbortController();
+  const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
   const stopTelling = tellPassEnds(parts, storage !== undefined);
   const stopFreeing = storage && startFreeing(parts, parts.onFault);
@@ -190,4 +190,21 @@ function passesInMemory(network: NetworkId): PassStore {
   const passes = sharedPasses.get(network) ?? createMemoryPassStore();
   sharedPasses.set(network, passes);
   return passes;
+}
+
+/** Nothing is offered once it is being closed; whoever was offered something before is told what becomes of it. */
+function supportedBy(backend: SettlementBackend, closing: AbortSignal): Facilitator['supported'] {
+  const unlessClosing = (it: Supported): Supported => (closing.aborted ? { ...it, kinds: [] } : it);
+  return Object.assign(async () => unlessClosing(await backend.supported()), {
+    now: () => backend.supportedNow && unlessClosing(backend.supportedNow()),
+  });
+}
+
+/** A check of the set-up that has the health known where the chain is out of reach: nothing is offered then. */
+function lookWhereDown({ checkSetup, health }: FacilitatorParts): FacilitatorParts['checkSetup'] {
+  return async (needs, signal) => {
+    const found = await checkSetup(needs, signal);
+    if (found.some(({ code }) => code === 'rpc_unreachable')) void health();
+    return found;
+  };
 }

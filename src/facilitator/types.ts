@@ -220,10 +220,11 @@ export interface Facilitator extends HoldingsReader {
   readonly storage?: Storage;
   /** The same as `@x402/core`'s resource server wants it, in the wire's objects: `new x402ResourceServer(facilitator.x402Client)`. */
   readonly x402Client: FacilitatorClient;
-  /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
-  supported(): Promise<Supported>;
-  /** The same where it is known without a wait, for who asks with every request; undefined where {@link supported} has to be asked. */
-  supportedNow?(): Supported | undefined;
+  /** What it can settle right now: nothing once it is being closed. Rejects with `payment_backend_unavailable` when that cannot be known. */
+  readonly supported: (() => Promise<Supported>) & {
+    /** The same where it is known without a wait, for who asks with every request; undefined where it has to be asked. */
+    readonly now?: () => Supported | undefined;
+  };
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */
   health(): Promise<FacilitatorHealth>;
   /**

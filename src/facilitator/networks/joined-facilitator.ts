@@ -77,7 +77,9 @@ function join(members: Members): Facilitator {
   const core: Pick<Facilitator, 'verify' | 'settle' | 'supported'> = {
     verify: (payment, terms, client) => on(terms.network).verify(payment, terms, client),
     settle: (payment, terms, options) => on(terms.network).settle(payment, terms, options),
-    supported: async () => joinSupported(await Promise.allSettled(members.map((it) => it.supported()))),
+    supported: Object.assign(async () => joinSupported(await Promise.allSettled(members.map((it) => it.supported()))), {
+      now: () => joinSupportedNow(members),
+    }),
   };
   const firstOf = async <T>(asked: readonly Promise<T | undefined>[]) =>
     (await Promise.all(asked)).find((it) => it !== undefined);
@@ -87,7 +89,6 @@ function join(members: Members): Facilitator {
     ...core,
     ...together(members),
     members,
-    supportedNow: () => joinSupportedNow(members),
     tokens: joinTokens(members),
     x402Client: x402Client(core, first.network),
     ...(declaredFault === undefined ? {} : { declaredFault: (mint: string) => declaredFaultOf(members, mint) }),
@@ -165,7 +166,7 @@ function joinSupported(answers: readonly PromiseSettledResult<Supported>[]): Sup
 
 /** Undefined where one of them has to be asked. */
 function joinSupportedNow(members: Members): Supported | undefined {
-  const known = members.map((it) => it.supportedNow?.()).filter((it) => it !== undefined);
+  const known = members.map((it) => it.supported.now?.()).filter((it) => it !== undefined);
   if (known.length < members.length) return undefined;
   return joinSupported(known.map((value) => ({ status: 'fulfilled', value })));
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
-import { sendError, sendProblem } from '../../middleware/gate/respond.js';
+import { sendError, sendFault, sendProblem } from '../../middleware/gate/respond.js';
 
 /** Errors of `express.json()` by their type. */
 const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -17,17 +17,11 @@ export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, n
   const known = BODY_ERRORS[String(Reflect.get(Object(error), 'type'))];
   if (known !== undefined) return sendProblem(res, ...known);
   if (isRefusal(error)) return sendProblem(res, 'invalid_request', 'The address or the body cannot be read.');
-  noteFault(error);
-  sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
+  sendFault(res, error);
 };
 
 /** Express's own refusals, for instance of an address that cannot be decoded, have a status below 500. */
 function isRefusal(error: unknown): boolean {
   const status: unknown = Reflect.get(Object(error), 'status');
   return typeof status === 'number' && status >= 400 && status < 500;
-}
-
-function noteFault(error: unknown): void {
-  const { message, stack = '' } = error instanceof Error ? error : { message: String(error) };
-  process.emitWarning(message, { code: 'TOLLHOUSE_INTERNAL', detail: stack });
 }

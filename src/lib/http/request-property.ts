@@ -24,12 +24,12 @@ export function putProperty(req: IncomingMessage, name: string, value: Later<unk
 
 /** Whether a request has a property by the getter; from the first one on all of its Express have. */
 function isShared(req: IncomingMessage, name: string, { values, on }: Property): boolean {
-  if (Object.hasOwn(req, name)) return false;
   const shared = expressPrototype(req);
   if (shared === undefined) return false;
   // Whoever has put one of that name there, or on an app's own, sees to it himself.
-  if (!on.has(shared) && name in req) return false;
+  if (isOverridden(req, name, shared)) return false;
   if (on.has(shared)) return true;
+  if (name in shared) return false;
   on.add(shared);
   Object.defineProperty(shared, name, {
     configurable: true,
@@ -41,4 +41,12 @@ function isShared(req: IncomingMessage, name: string, { values, on }: Property):
     },
   });
   return true;
+}
+
+/** Whether an app's own requests have a property that those of all apps of its Express have as well, or may have. */
+function isOverridden(req: IncomingMessage, name: string, shared: object): boolean {
+  for (let own: object | null = req; own !== null && own !== shared; own = Object.getPrototypeOf(own)) {
+    if (Object.hasOwn(own, name)) return true;
+  }
+  return false;
 }

@@ -77,12 +77,14 @@ function hasHookedHead(res: ServerResponse): boolean {
   if (hooked.has(res.writeHead)) return true;
   const shared = Object.hasOwn(res, 'writeHead') ? undefined : expressPrototype(res);
   if (shared === undefined) return false;
-  hookHeads(shared, res.writeHead);
+  hookHeads(shared);
+  // An app may have one of its own over it.
   return hooked.has(res.writeHead);
 }
 
-function hookHeads(shared: object, original: ServerResponse['writeHead']): void {
-  if (hooked.has(Reflect.get(shared, 'writeHead'))) return;
+function hookHeads(shared: object): void {
+  const original: ServerResponse['writeHead'] = Reflect.get(shared, 'writeHead');
+  if (hooked.has(original)) return;
   function writeHead(this: ServerResponse, ...args: [status: number, ...rest: unknown[]]): ServerResponse {
     const asked = isHeadSent(this) ? undefined : adjusts.of(this);
     if (asked === undefined) return Reflect.apply(original, this, args);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Request } from 'express';
 import { z } from 'zod';
+import { errorText } from '../../lib/error-text.js';
 import { firstFault } from '../../lib/parsed.js';
 import type { RenderPaywall } from '../../pages/layout/own-page.js';
 import type { RenderedPage } from '../../pages/layout/page.js';
@@ -39,7 +40,7 @@ export async function renderOwnPage(
     if (made.success) return { html: made.data.html, headers: { ...pieces.headers, ...policyOf(made.data) } };
     warn(`must answer ${firstFault(made.error.issues)}`);
   } catch (error) {
-    warn(`threw: ${String(error)}`);
+    warn(`threw: ${errorText(error)}`);
   }
   return paywallPage(content);
 }

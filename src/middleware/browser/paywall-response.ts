@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { isPending } from '../../lib/maybe-promise.js';
 import type { RenderedPage } from '../../pages/layout/page.js';
 import { brandOf, type ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import { elementDataOf } from '../../pages/paywall/element-data.js';
@@ -41,11 +42,17 @@ const KEPT = /(?:^|[; ])(?:__Host-|__Secure-)?access-(?:wallet|pass-[\da-f]+)=[^
 /** Answers a browser with a paywall page; status and headers of protocols are set already. */
 export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts): void {
   const asked = pageRequest(req);
-  if (!('then' in asked)) return send(req, res, parts, asked);
-  asked.then(
-    (request) => send(req, res, parts, request),
-    () => res.destroy(),
-  );
+  if (!isPending(asked)) return send(req, res, parts, asked);
+  sendLater(res, asked, (request) => send(req, res, parts, request));
+}
+
+/** Sends what has to be waited for; what its app has answered meanwhile, as at a time-out, stays as it is. */
+function sendLater<T>(res: Response, soon: Promise<T>, write: (value: T) => void): void {
+  soon
+    .then((value) => {
+      if (!res.headersSent) write(value);
+    })
+    .catch(() => res.destroy());
 }
 
 function send(
@@ -68,10 +75,7 @@ function send(
   addVary(res, 'Accept-Language');
   if (wantsElement(req)) return end(res, { html: JSON.stringify(elementDataOf(content)), headers: ELEMENT_HEADERS });
   if (page.render === undefined) return end(res, paywallPage(content));
-  renderOwnPage(page.render, content, req).then(
-    (made) => end(res, made),
-    () => res.destroy(),
-  );
+  sendLater(res, renderOwnPage(page.render, content, req), (made) => end(res, made));
 }
 
 const ELEMENT_HEADERS = { 'Content-Type': `${PAYWALL_TYPE}; charset=utf-8`, 'X-Content-Type-Options': 'nosniff' };

@@ -5,7 +5,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
-import { sendError } from './respond.js';
+import { sendError, sendFault } from './respond.js';
 
 /** What a gate says about a request, before anything is answered. */
 export type Decision = Admitted | Refused;
@@ -81,11 +81,8 @@ export function asMiddleware(middleware: (req: Request, res: Response, next: Nex
  * @param askFirst - for a gate that asks for a payment
  */
 export function createGate(where: string, admit: Admit, askFirst?: AskFirst): Gate {
-  // To look at a request costs as much as a header, and who calls a gate is the same every time.
-  let isMounted = false;
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
-    if ((!isMounted || typeof next !== 'function') && !isExpress(where, req, next)) return;
-    isMounted = true;
+    if (!isExpress(where, req, next)) return;
     if (isPreflight(req)) return answerPreflight(req, res);
     try {
       const decision = admit(req, res);
@@ -113,14 +110,25 @@ export function admitOf(handler: unknown): Admit | undefined {
 
 /** Returns an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
 export function answerFault(res: Response, next: NextFunction, error: unknown): void {
-  if (!(error instanceof TollhouseError) || error.code === 'bad_option' || res.headersSent) return next(error);
+  if (!(error instanceof TollhouseError) || error.code === 'bad_option' || res.headersSent) {
+    return leaveToNext(res, next, error);
+  }
   const undo = undos.of(res.req);
   if (undo === undefined) return sendError(res, error);
   // What cannot be undone is used up.
   undo()
     .catch(() => {})
     .then(() => sendError(res, error))
-    .catch(next);
+    .catch((thrown: unknown) => leaveToNext(res, next, thrown));
+}
+
+/** Express's own `next` does not throw. A function that an app calls a gate with may, and nobody is left then to hear of it. */
+function leaveToNext(res: Response, next: NextFunction, error: unknown): void {
+  try {
+    next(error);
+  } catch (thrown) {
+    sendFault(res, thrown);
+  }
 }
 
 const undos = createRequestNote<Request, () => Promise<void>>();

@@ -29,7 +29,7 @@ export function requestIdFor(res: ServerResponse<IncomingMessage>): string {
 
 function givenId(res: ServerResponse): string | undefined {
   const given = res.getHeader(REQUEST_ID_HEADER);
-  return typeof given === 'string' && given !== '' ? given : undefined;
+  return (typeof given === 'string' && given !== '') || typeof given === 'number' ? String(given) : undefined;
 }
 
 function sentOrNewId({ req }: ServerResponse<IncomingMessage>): string {

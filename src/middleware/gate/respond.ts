@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import { errorText } from '../../lib/error-text.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { keepUncached } from './cache-control.js';
 import { beyondLimitSeconds, isFailedProof, lockedOutSeconds } from './locked-out.js';
@@ -69,6 +70,14 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
 
 function isFaultOfClient(code: ErrorCode): boolean {
   return ERRORS[code].status < 500 && code !== 'rate_limited';
+}
+
+/** Notes a bug, whose particulars are nobody's but the developer's, and answers 500; what has begun is broken off. */
+export function sendFault(res: Response, error: unknown): void {
+  const { message, stack = '' } = error instanceof Error ? error : { message: errorText(error) };
+  process.emitWarning(message, { code: 'TOLLHOUSE_INTERNAL', detail: stack });
+  if (res.headersSent) return void res.destroy();
+  sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
 }
 
 /** Answers with an error of ours; other errors are bugs and belong to Express. */

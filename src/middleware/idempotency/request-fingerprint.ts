@@ -64,21 +64,25 @@ export async function isBodyLonger(req: Request, maxBytes: number): Promise<bool
   return (await bodyOf(req)).bytes.length > maxBytes;
 }
 
-/** The body of a request, where it is known to the byte and at most so long; it stays there for whoever reads it next. */
+/**
+ * The body of a request, where it is known to the byte and at most so long; it stays there for whoever reads it next. Of one that is
+ * longer no more is read than shows that.
+ */
 export async function readWholeBody(req: Request, maxBytes: number): Promise<Uint8Array | undefined> {
-  if (receivedBody(req).kind === 'lost') return undefined;
-  const { bytes, isWhole } = await bodyOf(req);
+  if (receivedBody(req).kind === 'lost' || Number(req.headers['content-length'] ?? 0) > maxBytes) return undefined;
+  const { bytes, isWhole } = await bodyOf(req, maxBytes);
   return isWhole && bytes.length <= maxBytes ? bytes : undefined;
 }
 
-async function bodyOf(req: Request): Promise<PeekedBody> {
+/** What was read before is what it was read to then. */
+async function bodyOf(req: Request, maxBytes = MAX_COMPARED_BYTES): Promise<PeekedBody> {
   const known = peeked.of(req);
   if (known !== undefined) return known;
   const received = receivedBody(req);
   if (received.kind === 'none') return { bytes: NOTHING, isWhole: true };
   if (received.kind === 'read') return { bytes: received.bytes, isWhole: true };
   if (received.kind === 'lost') return whatIsLeft(req);
-  const body = peek(req);
+  const body = peek(req, maxBytes);
   peeked.put(req, body);
   return body;
 }
@@ -92,10 +96,10 @@ function whatIsLeft({ body, headers }: Request): PeekedBody {
 }
 
 /**
- * Reads the body to its end and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
+ * Reads the body to its end, or until it is longer than so many bytes, and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
  * turn, and by then it is full again.
  */
-function peek(req: Request): Promise<PeekedBody> {
+function peek(req: Request, maxBytes: number): Promise<PeekedBody> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
@@ -109,12 +113,12 @@ function peek(req: Request): Promise<PeekedBody> {
     }
 
     function look(): void {
-      while (req.readableLength > 0 && length <= MAX_COMPARED_BYTES) {
+      while (req.readableLength > 0 && length <= maxBytes) {
         const chunk: Uint8Array = req.read();
         chunks.push(chunk);
         length += chunk.length;
       }
-      if (length > MAX_COMPARED_BYTES) {
+      if (length > maxBytes) {
         finish(false);
         if (req.res !== undefined) discardOnceAnswered(req, req.res);
       } else if (req.complete) finish(true);

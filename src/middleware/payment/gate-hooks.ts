@@ -43,7 +43,7 @@ function warn(where: string, name: string, error: unknown): void {
 export function charges({ where, options }: Pick<PaymentGate, 'where' | 'options'>, res: Response): boolean {
   const verdict = askRule(where, () => options.charge(res));
   if (!isPending(verdict)) return verdict;
-  verdict.catch(() => undefined);
+  Promise.resolve(verdict).catch(() => undefined);
   throw badOption(
     where,
     'the function "charge" must answer true or false, and answers a promise: make it no async one',

@@ -53,7 +53,7 @@ export async function offeredFor(gate: PaymentGate, req: Request, payment: Payme
 }
 
 function supportedBy({ options: { facilitator } }: PaymentGate): MaybePromise<Supported> {
-  return facilitator.supportedNow?.() ?? facilitator.supported();
+  return facilitator.supported.now?.() ?? facilitator.supported();
 }
 
 /** One list for one kind: what is made of it need not be made again (`challenge-cache.ts`). */
@@ -66,7 +66,16 @@ function termsOn(
   const [first] = kinds;
   if (first === undefined) throw fault ?? nothingOpen(gate.options.facilitator);
   if (kinds.length === 1) return gate.termsFor(req, first);
-  return Promise.all(kinds.map((kind) => gate.termsFor(req, kind))).then((each) => each.flat());
+  return termsOnEach(gate, req, kinds);
+}
+
+/** What throws at once must not leave what was asked for before it with nobody who waits for it. */
+async function termsOnEach(
+  { termsFor }: PaymentGate,
+  req: Request,
+  kinds: readonly SupportedKind[],
+): Promise<readonly Terms[]> {
+  return (await Promise.all(kinds.map(async (kind) => termsFor(req, kind)))).flat();
 }
 
 function nothingOpen(facilitator: Facilitator): TollhouseError {
@@ -196,19 +205,19 @@ async function openKnown(
  * for any of several fee payers.
  */
 async function candidatesFor(
-  { options, termsFor }: PaymentGate,
+  gate: PaymentGate,
   req: Request,
   payment: Payment,
   { terms }: OfferedTerms,
 ): Promise<readonly Terms[]> {
   const offered = findTerms(payment, terms);
   if (payment.accepted !== undefined) return offered;
-  const { network, supported } = memberOn(options.facilitator, payment.network) ?? options.facilitator;
+  const { facilitator } = gate.options;
+  const { network, supported } = memberOn(facilitator, payment.network) ?? facilitator;
   const { signers } = await supported();
   const others = signers.filter((signer) => terms.every(({ feePayer }) => feePayer !== signer));
   const kinds = others.map((feePayer) => ({ scheme: 'exact', network, feePayer }));
-  const earlier = await Promise.all(kinds.map((kind) => termsFor(req, kind)));
-  return [...offered, ...findTerms(payment, earlier.flat())];
+  return [...offered, ...findTerms(payment, await termsOnEach(gate, req, kinds))];
 }
 
 function nearnessOf(opened: OpenedPayment): number {

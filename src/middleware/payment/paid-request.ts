@@ -84,8 +84,7 @@ async function decideBrought(
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
   const { req, gate, codec, offered, opened, retry, challenge } = attempt;
   const { facilitator } = gate.options;
-  const { network = facilitator.network } = offered;
-  const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, network);
+  const receiptHeaders = (it: Settlement) => codec.receipt(it, offered.network ?? facilitator.network);
   const refuse = (answer: Refused['answer']) => refused(answer, attempt);
   switch (opened?.status) {
     case undefined:
@@ -158,15 +157,17 @@ async function serve(paid: PaidRequest): Promise<void> {
  * costs nothing, and nothing of a response leaves before the money has landed.
  */
 async function handlerFirst(paid: PaidRequest): Promise<void> {
-  const { res, next, claim, kept } = paid;
-  const { options } = paid.gate;
-  const buffered = bufferResponse(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
-  const end = await inHandlerSpan(() => {
-    next();
-    return buffered.ended;
-  });
+  const { res, next, claim, kept, gate } = paid;
+  const { maxHeldBytes: maxBytes, handlerTimeoutMs: timeoutMs, deliveryTimeoutMs } = gate.options;
+  const buffered = bufferResponse(res, { maxBytes, timeoutMs });
   try {
-    if (end.why !== 'ended' || !(await isCharged(paid))) {
+    const end = await orGiveBack(paid, () =>
+      inHandlerSpan(() => {
+        next();
+        return buffered.ended;
+      }),
+    );
+    if (end.why !== 'ended' || !(await orGiveBack(paid, () => charges(gate, res)))) {
       // What had landed before is left to its payer again; by an address others could spend it.
       if (claim.receipt !== undefined && !paid.isByIpAddress) await paid.makeGood();
       await giveBack(paid);
@@ -177,9 +178,9 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     if (receipt === undefined) return;
     await paid.meter?.end(true);
     const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
-    // A client that does not read is cut off before this counts as handed over.
+    // Who does not read is cut off before this counts as handed over.
     const send = (): void => buffered.send(() => sendStored(res, { ...end.response, headers }));
-    await ((await deliver(res, options.deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
+    await ((await deliver(res, deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
   } catch (error) {
     // Somebody must still be able to tell the client.
     buffered.giveUp();
@@ -216,10 +217,10 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   }
 }
 
-/** Whether the response has its price, as its seller's own rule says. */
-async function isCharged(paid: PaidRequest): Promise<boolean> {
+/** Asks what is its seller's, who is told where it throws; nothing was delivered then. */
+async function orGiveBack<T>(paid: PaidRequest, ask: () => MaybePromise<T>): Promise<T> {
   try {
-    return charges(paid.gate, paid.res);
+    return await ask();
   } catch (error) {
     await giveBack(paid);
     throw error;
@@ -227,9 +228,9 @@ async function isCharged(paid: PaidRequest): Promise<boolean> {
 }
 
 /** Its payer has something else for it. */
-async function overWithout({ res, claim }: PaidRequest): Promise<void> {
+function overWithout({ res, claim }: PaidRequest): Promise<void> {
   leaveOpen(res);
-  await claim.served();
+  return claim.served();
 }
 
 /** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */

@@ -109,6 +109,12 @@ describe('a gate without Express', () => {
     expect(await bare(make())).toMatch(new RegExp(`^${name}: it was called without "next": use it in an Express app`));
     expect(await bare(make(), () => undefined)).toMatch(new RegExp(`^${name}: its request is none of Express`));
   });
+
+  test.each(gates)('%s says so as well once it has seen one', async (name, make) => {
+    const middleware = make();
+    await fetch(`${await serve(middleware)}/x`);
+    expect(await bare(middleware, () => undefined)).toMatch(new RegExp(`^${name}: its request is none of Express`));
+  });
 });
 
 describe('a function of the app that throws', () => {

@@ -1,5 +1,6 @@
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import type { Express } from 'express';
+import { badOption } from '../../../src/errors/errors.js';
 import { paymentOf } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
@@ -9,7 +10,8 @@ import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { useNetworksFixture } from '../../helpers/fixtures/networks-fixture.js';
 import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch } from '../../helpers/http/official-clients.js';
-import { askTerms, carry, signPayment, signTerms } from '../../helpers/transactions/payments.js';
+import { askTerms, carry, createGate, signPayment, signTerms } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const LIVE = toCaip2('solana');
 const TEST = toCaip2('solana-devnet');
@@ -140,6 +142,7 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
 describe('when one of two chains is out of reach, a gate on both', () => {
   const fixture = useNetworksFixture();
   let url: string;
+  let brought: Response;
 
   beforeAll(async () => {
     const { live, test } = fixture();
@@ -147,17 +150,45 @@ describe('when one of two chains is out of reach, a gate on both', () => {
     url = await live.serve((app) => {
       app.get('/both', requirePayment(options), (_req, res) => res.send('paid'));
     });
+    const early = await signPayment(live, `${url}/both`);
     await live.sandbox.close();
-    await live.facilitator.health();
+    brought = await fetch(`${url}/both`, { headers: early.v2 });
   });
 
-  test('offers the terms of the other one, and is paid there', async () => {
+  test('tells the first who pays there, and offers the terms of the other one from then on, and is paid there', async () => {
     const { test, live } = fixture();
+    expect([brought.status, await codeOf(brought)]).toEqual([503, 'payment_backend_unavailable']);
     test.sandbox.fundToken(live.payTo, usdcOf('solana-devnet'), 0n);
-    const { accepts } = await askTerms(`${url}/both`);
+    const offered = async () => (await askTerms(`${url}/both`)).accepts;
+    await until(async () => (await offered()).length === 1);
+    const accepts = await offered();
     expect(accepts.map(({ network }) => network)).toEqual([TEST]);
     const { v2 } = await signTerms(test, accepts[0]!);
     expect((await fetch(`${url}/both`, { headers: v2 })).status).toBe(200);
+  });
+});
+
+describe('when the prices of both networks fail', () => {
+  const fixture = useNetworksFixture();
+
+  test('that is one error of the app, and nothing that nobody hears of', async () => {
+    const { live, test } = fixture();
+    const refused = createGate();
+    const price = async () => {
+      await refused.opened;
+      throw new Error('the prices are away');
+    };
+    // As of a token that was declared with other decimals than it has, which is found out while the service runs.
+    const declaredFault = () => badOption('createFacilitator', 'it has 6 decimals on the chain, not 2', 'tokens');
+    const facilitator = [live.facilitator, { ...test.facilitator, declaredFault }];
+    const options = { facilitator, price: { solana: price, 'solana-devnet': '$0.01' }, payTo: live.payTo };
+    const url = await live.serve((app) => {
+      app.set('env', 'test');
+      app.get('/both', requirePayment(options));
+    });
+    const asked = fetch(`${url}/both`);
+    refused.open();
+    expect((await asked).status).toBe(500);
   });
 });
 

@@ -46,6 +46,10 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
       app.get('/hurry', requirePayment({ ...options, handlerTimeoutMs: 50 }), handler);
       app.get('/choosy', requirePayment({ ...options, charge }), handler);
       app.get('/small', requirePayment({ ...options, maxHeldBytes: 1000 }), handler);
+      // An app may call a gate by itself.
+      const gate = requirePayment(options);
+      app.get('/own', (req, res, next) => gate(req, res, (error) => (error ? next(error) : handler(req, res, next))));
+      app.get('/deaf', (req, res, next) => gate(req, res, () => handler(req, res, next)));
     }, express);
   });
   // A promise that rejects unheard fails the test that runs.
@@ -136,6 +140,28 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     expect(answer.status).toBe(502);
   });
 
+  test('it throws where its app has called the gate by itself', async () => {
+    const { answer } = await fail('/own', () => {
+      throw Object.assign(new Error('broken on purpose'), { status: 502 });
+    });
+    expect(answer.status).toBe(502);
+  });
+
+  test('it throws again where its app does not listen to what the gate says', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation();
+    const payment = await signFor('/deaf', () => {
+      runs = 0;
+      throw new Error('broken on purpose');
+    });
+    const answer = await fetch(`${url}/deaf`, { headers: payment.v2 });
+    expect([answer.status, await answer.json()]).toMatchObject([500, { code: 'internal_error' }]);
+    expect(warned).toHaveBeenCalledWith('broken on purpose', expect.objectContaining({ code: 'TOLLHOUSE_INTERNAL' }));
+    warned.mockRestore();
+    expectNothingCharged();
+    runs = 1;
+    await expectStillGood(payment, '/deaf');
+  });
+
   test('it passes an error on', async () => {
     const error = Object.assign(new Error('passed on'), { status: 503 });
     const { answer } = await fail('/report', (_req, _res, next) => next(error));
@@ -175,7 +201,9 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
 
     expect(answer.status).toBe(500);
     expect(answer.headers.get('x-secret')).toBeNull();
-    expect(JSON.parse(body)).toMatchObject({ code: 'answer_too_large', status: 500 });
+    const detail =
+      'The answer is larger than 1000 bytes, so it cannot be held until it is paid; nothing was charged. Its seller can raise "maxHeldBytes" or use settle: "before".';
+    expect(JSON.parse(body)).toMatchObject({ code: 'answer_too_large', status: 500, detail });
     expect(body).toMatch(/1000 bytes.*maxHeldBytes/);
   });
 
@@ -201,7 +229,8 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     expect(answer.status).toBe(504);
     expect(answer.headers.get('x-secret')).toBeNull();
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(JSON.parse(body)).toMatchObject({ code: 'handler_timeout', status: 504, retryable: true });
+    const detail = 'No answer came within 50 ms. Nothing was charged; the same payment can be sent again.';
+    expect(JSON.parse(body)).toMatchObject({ code: 'handler_timeout', status: 504, retryable: true, detail });
   });
 
   test.each<[string, (res: ServerAnswer) => unknown]>([

@@ -89,7 +89,9 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
     expect(copy.status).toBe(409);
     expect(copy.headers.get('retry-after')).toBe('1');
     expect(copy.headers.get('cache-control')).toBe('no-store');
-    expect(await copy.json()).toMatchObject({ code: 'payment_in_progress', status: 409, retryable: true });
+    expect(copy.headers.get('retry-after')).toBe('1');
+    const detail = 'Another request is being served for this payment.';
+    expect(await copy.json()).toMatchObject({ code: 'payment_in_progress', status: 409, retryable: true, detail });
     expect((await first).status).toBe(200);
     expect(served).toEqual(['GET /slow']);
   });

@@ -181,3 +181,24 @@ test("a browser is shown its seller's page while the chain is away, and a progra
   expect(html).toContain('The Magazine');
   expect([told.status, problem]).toEqual([503, expect.objectContaining({ code: 'payment_backend_unavailable' })]);
 });
+
+test('a facilitator that is closed offers nothing any more, and takes nothing', async () => {
+  const fixture = await openTollFixture();
+  try {
+    const facilitator = fixture.facilitatorWith({});
+    const options = { facilitator, payTo: fixture.payTo, price: '$0.01' };
+    const url = await fixture.serve((app) => {
+      app.get('/report', requirePayment(options), (_req, res) => res.send('delivered'));
+    });
+    const { v2 } = await signPayment(fixture, `${url}/report`);
+    await facilitator.close();
+    for (const headers of [{}, v2]) {
+      const answer = await fetch(`${url}/report`, { headers });
+      expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'payment_backend_unavailable' }]);
+    }
+    expect((await facilitator.supported()).kinds).toEqual([]);
+    expect(fixture.sandbox.tokenBalance(fixture.payTo, USDC)).toBe(0n);
+  } finally {
+    await fixture.close();
+  }
+});

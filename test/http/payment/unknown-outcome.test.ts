@@ -59,7 +59,9 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
       expect(receipt).toMatchObject({ success: false, errorReason: 'settlement_pending' });
       expect(receipt.transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
       expect(answer.headers.get('x-payment-response')).toBeNull();
-      expect(await answer.json()).toMatchObject({ code: 'settlement_pending', status: 503, retryable: true });
+      const detail =
+        'The payment was sent and its outcome is not known yet. Send the same payment again to learn it; do not pay anew.';
+      expect(await answer.json()).toMatchObject({ code: 'settlement_pending', status: 503, retryable: true, detail });
       expect(runs).toBe(settle === 'after' ? 1 : 0);
     });
 

@@ -5,6 +5,10 @@ require('../suite.cjs').declareTests(
   [
     'unit/middleware/gate',
     'http/networks/gate.test.ts',
+    'http/gateway/rotation.test.ts',
+    'http/gate/paywall.test.ts',
+    'http/gate/gate-figures.test.ts',
+    'http/payment/fee-limit.test.ts',
     'http/gate/cloud-functions.test.ts',
     'http/gate/prices.test.ts',
     'http/passes/pass-offers.test.ts',

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Later } from '../../../../src/lib/http/later.js';
@@ -95,6 +95,19 @@ describe('a property that is put on a request', () => {
     expect(await textsOf(answers)).toEqual(['put', 'of the app']);
   });
 
+  test('leaves it alone as well where another app had it put before', async () => {
+    const answer: express.RequestHandler = (req, res) => void res.send(String(propertyOf(req, 'five')));
+    const [first] = await getAll((app) => void app.get('/', put('five', 'put'), answer), ['/']);
+    const [other] = await getAll(
+      (app) => {
+        Object.defineProperty(app.request, 'five', { configurable: true, writable: true, value: 'of the app' });
+        app.get('/', put('five', 'put'), answer);
+      },
+      ['/'],
+    );
+    expect(await textsOf([first, other].filter((it) => it !== undefined))).toEqual(['put', 'put']);
+  });
+
   test('is had by a request that is none of Express', async () => {
     const server = createServer((req, res) => {
       putProperty(req, 'four', new Later(() => 'put'));
@@ -157,6 +170,47 @@ describe('what is to be done to the head of a response', () => {
       behind,
     ]);
   });
+
+  test.each([
+    ['calls that of Express', (base: object) => () => Reflect.get(base, 'writeHead')],
+    [
+      'has kept that of Express',
+      (base: object) => {
+        const kept: unknown = Reflect.get(base, 'writeHead');
+        return () => kept;
+      },
+    ],
+  ])(
+    'is done where an app has a writeHead of its own that %s, and to no other app of its Express',
+    async (_what, make) => {
+      // An Express that nobody has hooked yet.
+      const { writeHead: _hooked, ...others } = Object.getOwnPropertyDescriptors(express.response);
+      const base = Object.create(ServerResponse.prototype, others);
+      const inheritedBy = make(base);
+      const [ours] = await getAll(
+        (app) => {
+          app.response = Object.create(base, { app: { configurable: true, writable: true, value: app } });
+          app.response.writeHead = function own(this: express.Response, ...args: unknown[]) {
+            this.setHeader('X-Own', 'yes');
+            return Reflect.apply(inheritedBy() as typeof this.writeHead, this, args);
+          } as typeof app.response.writeHead;
+          app.get('/', doIt, handler);
+        },
+        ['/'],
+      );
+      const [other] = await getAll(
+        (app) => {
+          app.response = Object.create(base, { app: { configurable: true, writable: true, value: app } });
+          app.get('/', doIt, handler);
+        },
+        ['/'],
+      );
+      expect([ours, other].map((it) => [it?.status, it?.headers.get('x-done'), it?.headers.get('x-own')])).toEqual([
+        [201, 'set', 'yes'],
+        [201, 'set', null],
+      ]);
+    },
+  );
 
   test('is done where an app has a writeHead of its own for all its responses', async () => {
     const answers = await getAll(
