@@ -79,6 +79,7 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
       mode = 'out';
     },
     giveUp() {
+      clearTimeout(timer);
       if (mode !== 'out') open();
     },
   };
