@@ -89,6 +89,26 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
     expect(side.sandbox.tokenBalance(side.payTo, usdcOf(network)) - before).toBe(10_000n);
   });
 
+  test.each([
+    ['the first', 0, LIVE],
+    ['the second', 1, TEST],
+  ] as const)('says on which network a payment was refused on %s', async (_which, choice, network) => {
+    const { live, test } = fixture();
+    const side = [live, test][choice]!;
+    const paid = await signPayment(side, `${url}/both`, { choice, change: { amount: '9999' } });
+    const offered = (await askTerms(`${url}/both`)).accepts[choice]!;
+    const answer = await fetch(`${url}/both`, { headers: carry(paid.transaction, offered).v2 });
+    expect(answer.status).toBe(402);
+    const told = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+    expect(told).toMatchObject({ success: false, network });
+  });
+
+  test('shows a browser the first of its networks', async () => {
+    const { live, test } = fixture();
+    const page = await (await fetch(`${url}/both`, { headers: { accept: 'text/html' } })).text();
+    expect([live.payTo, test.payTo, 'Solana devnet'].map((it) => page.includes(it))).toEqual([true, false, false]);
+  });
+
   test.each([0, 1])('takes the money before the handler on network %s as well, and version 1', async (choice) => {
     const { live, test } = fixture();
     const signed = await signPayment([live, test][choice]!, `${url}/first`, { choice });
@@ -163,8 +183,22 @@ describe('when one of two chains is out of reach, a gate on both', () => {
     await until(async () => (await offered()).length === 1);
     const accepts = await offered();
     expect(accepts.map(({ network }) => network)).toEqual([TEST]);
+    const page = await (await fetch(`${url}/both`, { headers: { accept: 'text/html' } })).text();
+    expect(page).toContain('Solana devnet');
     const { v2 } = await signTerms(test, accepts[0]!);
     expect((await fetch(`${url}/both`, { headers: v2 })).status).toBe(200);
+  });
+
+  test('says of both that they are out of reach once both are', async () => {
+    const { live, test } = fixture();
+    await test.facilitator.close();
+    const answer = await fetch(`${url}/both`);
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toMatchObject([
+      503,
+      '5',
+      { detail: 'Payments on solana and solana-devnet cannot be taken at the moment.' },
+    ]);
+    expect(live.facilitator.network).toBe('solana');
   });
 });
 

@@ -3,7 +3,12 @@ import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
 import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
-import { receiptOf, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
+import {
+  type PaymentHeaders,
+  receiptOf,
+  type SignedPayment,
+  signPayment,
+} from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FAULTS: readonly FaultKind[] = ['disconnect', '429', 'hang', 'error'];
@@ -182,7 +187,7 @@ test("a browser is shown its seller's page while the chain is away, and a progra
   expect([told.status, problem]).toEqual([503, expect.objectContaining({ code: 'payment_backend_unavailable' })]);
 });
 
-test('a facilitator that is closed offers nothing any more, and takes nothing', async () => {
+test('a facilitator that is closed offers and takes nothing any more, and gives what was paid for again', async () => {
   const fixture = await openTollFixture();
   try {
     const facilitator = fixture.facilitatorWith({});
@@ -190,14 +195,19 @@ test('a facilitator that is closed offers nothing any more, and takes nothing', 
     const url = await fixture.serve((app) => {
       app.get('/report', requirePayment(options), (_req, res) => res.send('delivered'));
     });
-    const { v2 } = await signPayment(fixture, `${url}/report`);
+    const ask = (headers: PaymentHeaders) => fetch(`${url}/report`, { headers });
+    const [paid, late] = [await signPayment(fixture, `${url}/report`), await signPayment(fixture, `${url}/report`)];
+    expect((await ask(paid.v2)).status).toBe(200);
     await facilitator.close();
-    for (const headers of [{}, v2]) {
-      const answer = await fetch(`${url}/report`, { headers });
-      expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'payment_backend_unavailable' }]);
-    }
+
+    const unpaid = await ask({});
+    const detail = 'Payments on solana-devnet cannot be taken at the moment.';
+    expect([unpaid.status, await unpaid.json()]).toMatchObject([503, { code: 'payment_backend_unavailable', detail }]);
+    expect((await ask(late.v2)).status).toBe(503);
     expect((await facilitator.supported()).kinds).toEqual([]);
-    expect(fixture.sandbox.tokenBalance(fixture.payTo, USDC)).toBe(0n);
+    const again = await ask(paid.v2);
+    expect([again.status, await again.text()]).toEqual([200, 'delivered']);
+    expect(fixture.sandbox.tokenBalance(fixture.payTo, USDC)).toBe(10_000n);
   } finally {
     await fixture.close();
   }

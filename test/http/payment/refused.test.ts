@@ -115,6 +115,15 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     }
   });
 
+  test.each([0, 1])(
+    'with several prices, version 1 hears that it pays too little of the token it pays in (%s)',
+    async (choice) => {
+      const { v1 } = await signPayment(fixture, `${url}/two`, { choice, change: { amount: '9999' } });
+      const answer = await fetch(`${url}/two`, { headers: v1 });
+      expect(await answer.json()).toMatchObject({ error: 'invalid_exact_svm_payload_amount_mismatch' });
+    },
+  );
+
   test('an expired blockhash has a reason of its own, and the payer keeps the money', async () => {
     const before = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
     const payment = await signPayment(fixture, `${url}/report`);
