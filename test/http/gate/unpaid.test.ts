@@ -8,10 +8,12 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 const WORDS = ['Report', 'Übersicht', 'Цена', '10 €', '値段 💰'];
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
-const nameRequest: RequestHandler = (_req, res, next) => {
-  res.setHeader('X-Request-Id', 'première');
-  next();
-};
+const nameRequest =
+  (id: string | number): RequestHandler =>
+  (_req, res, next) => {
+    res.setHeader('X-Request-Id', id);
+    next();
+  };
 
 describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
   let fixture: TollFixture;
@@ -46,7 +48,8 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
           },
         );
       }
-      app.get('/named', nameRequest, requirePayment(offer));
+      app.get('/named', nameRequest('première'), requirePayment(offer));
+      app.get('/numbered', nameRequest(42), requirePayment(offer));
       app.get('/behind-proxy', requirePayment({ ...offer, baseUrl: 'https://shop.example/' }), (_req, res) => {
         res.send('paid');
       });
@@ -71,6 +74,11 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
     const body = Buffer.from(await answer.arrayBuffer());
     expect([JSON.parse(body.toString('utf8')).request_id, answer.status]).toEqual(['première', 402]);
     expect(answer.headers.get('content-length')).toBe(String(body.length));
+  });
+
+  test('keeps the number that its app has given it', async () => {
+    const answer = await fetch(`${url}/numbered`);
+    expect([answer.headers.get('x-request-id'), await answer.json()]).toMatchObject(['42', { request_id: '42' }]);
   });
 
   test('answers 402 with the terms of version 2 in the header and those of version 1 in the body', async () => {
