@@ -70,7 +70,7 @@ export async function isBodyLonger(req: Request, maxBytes: number): Promise<bool
  */
 export async function readWholeBody(req: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (receivedBody(req).kind === 'lost' || Number(req.headers['content-length'] ?? 0) > maxBytes) return undefined;
-  const { bytes, isWhole } = await bodyOf(req, maxBytes);
+  const { bytes, isWhole } = await bodyOf(req, Math.min(maxBytes, MAX_COMPARED_BYTES));
   return isWhole && bytes.length <= maxBytes ? bytes : undefined;
 }
 

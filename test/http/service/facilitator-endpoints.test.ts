@@ -171,6 +171,7 @@ describe('the facilitator over HTTP', () => {
       expect(body).toMatchObject({ success: true });
       break;
     }
+    await until(async () => (await fixture.facilitator.supported()).kinds.length > 0);
   });
 
   test('an answer that was not received can be asked for again', async () => {
