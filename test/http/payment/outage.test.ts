@@ -212,3 +212,16 @@ test('a facilitator that is closed offers and takes nothing any more, and gives 
     await fixture.close();
   }
 });
+
+test('a facilitator that somebody has wrapped is asked what it offers in its own words', async () => {
+  const fixture = await openTollFixture();
+  try {
+    const nothing = { kinds: [], extensions: [], signers: [] };
+    const facilitator = { ...fixture.facilitator, supported: async () => nothing };
+    const options = { facilitator, payTo: fixture.payTo, price: '$0.01' };
+    const url = await fixture.serve((app) => void app.get('/report', requirePayment(options)));
+    expect((await fetch(`${url}/report`)).status).toBe(503);
+  } finally {
+    await fixture.close();
+  }
+});

@@ -106,6 +106,16 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     }
   });
 
+  test('a browser is shown why on the page, and nothing of that before it has paid', async () => {
+    const poor = await fixture.sandbox.createWallet({ usdc: '0.009999' });
+    const { v2 } = await signPayment({ ...fixture, payer: poor }, `${url}/report`);
+    const pageOf = async (headers: object) =>
+      (await fetch(`${url}/report`, { headers: { accept: 'text/html', ...headers } })).text();
+    const { detail } = (await (await fetch(`${url}/report`, { headers: v2 })).json()) as { detail: string };
+    expect(await pageOf(v2)).toContain(`<p class="problem">${detail}</p>`);
+    expect(await pageOf({})).not.toContain('class="problem"');
+  });
+
   test('with several prices, version 1 hears what is wrong with the one it meant', async () => {
     const poor = await fixture.sandbox.createWallet({ usdc: '0', usdt: '0' });
     for (const choice of [0, 1]) {
