@@ -96,8 +96,8 @@ function whatIsLeft({ body, headers }: Request): PeekedBody {
 }
 
 /**
- * Reads the body to its end, or until it is longer than so many bytes, and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
- * turn, and by then it is full again.
+ * Reads the body to its end, or until it is longer than so many bytes, and puts it back. The stream does not end meanwhile: it ends
+ * when it is found empty in a later turn, and by then it is full again.
  */
 function peek(req: Request, maxBytes: number): Promise<PeekedBody> {
   return new Promise((resolve) => {
