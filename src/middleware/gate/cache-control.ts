@@ -71,7 +71,7 @@ const SHARED_DIRECTIVE = /^(public$|s-maxage|private$|must-understand$)/i;
  * Fields that single caches heed before `Cache-Control`, so that `private` there would not count: `CDN-Cache-Control` and its like
  * (RFC 9213), which all end alike, `Surrogate-Control` (Edge Architecture), nginx's `X-Accel-Expires`, Akamai's `Edge-Control`.
  */
-export function removeTargetedFields(res: ServerResponse): void {
+function removeTargetedFields(res: ServerResponse): void {
   for (const name of res.getHeaderNames()) if (isTargeted(name)) res.removeHeader(name);
 }
 

@@ -15,26 +15,12 @@ const WELL_FORMED = /^[\w.:=+/-]{1,128}$/;
  * that the caller sent, else a new one.
  */
 export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
-  const given = givenId(res);
-  if (given !== undefined) return given;
-  const id = sentOrNewId(res);
+  const given = res.getHeader(REQUEST_ID_HEADER);
+  if ((typeof given === 'string' && given !== '') || typeof given === 'number') return String(given);
+  const sent = res.req.headers[SENT_ID];
+  const id = typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : newId('req');
   res.setHeader(REQUEST_ID_HEADER, id);
   return id;
-}
-
-/** The same for who sets the header himself, with others. */
-export function requestIdFor(res: ServerResponse<IncomingMessage>): string {
-  return givenId(res) ?? sentOrNewId(res);
-}
-
-function givenId(res: ServerResponse): string | undefined {
-  const given = res.getHeader(REQUEST_ID_HEADER);
-  return (typeof given === 'string' && given !== '') || typeof given === 'number' ? String(given) : undefined;
-}
-
-function sentOrNewId({ req }: ServerResponse<IncomingMessage>): string {
-  const sent = req.headers[SENT_ID];
-  return typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : newId('req');
 }
 
 /** Express middleware that gives every response an `X-Request-Id`. */

@@ -11,8 +11,8 @@ import type { NetworkId, Receipt, Refusal, Settlement, Terms } from '../../proto
 import { sendPaywallPage } from '../browser/paywall-response.js';
 import type { PreparedPayment } from '../browser/prepared-payment.js';
 import { shortfallOf } from '../browser/shortfall.js';
-import { removeTargetedFields } from '../gate/cache-control.js';
-import { requestIdFor } from '../gate/request-id.js';
+import { keepUncached } from '../gate/cache-control.js';
+import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { EXPOSE_HEADERS, exposeHeaders, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
 import { wantsPage } from '../gate/wants-page.js';
@@ -117,9 +117,6 @@ export function refusalCause(refusal: Refusal & { readonly signature?: string })
   return { code: isSuspended ? refusal.reason : code, reason: refusal.reason, detail: refusal.message };
 }
 
-/** A page names its own. */
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 /** Answers 402 in every protocol at once: headers and JSON for clients, a page for browsers. */
 export function sendPaymentRequired(
   req: Request,
@@ -131,7 +128,8 @@ export function sendPaymentRequired(
   const url = absoluteUrl(req, options.baseUrl);
   noteProblemCode(res, cause.code);
   res.statusCode = ERRORS[cause.code].status;
-  removeTargetedFields(res);
+  keepUncached(res);
+  const id = requestIdOf(res);
   const { terms, hints, prepared } = open;
   const write = () => writeOffer(url, options, open, cause);
   // A challenge is good for one request.
@@ -139,8 +137,6 @@ export function sendPaymentRequired(
   const written = isFresh
     ? write()
     : writtenChallenge({ url, owner: options.facilitator, options, terms, hints, cause }, write);
-  const id = requestIdFor(res);
-  setHeaders(res, { 'Cache-Control': 'no-store', 'Content-Type': JSON_TYPE, 'X-Request-Id': id });
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
   if (cause.told !== undefined) {
@@ -201,6 +197,7 @@ function sendJson(
 ): void {
   const prepare = prepared === undefined ? '' : `,"prepared":${JSON.stringify(prepared)}`;
   const own = `"request_id":${JSON.stringify(requestId)}${prepare}`;
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
   // ASCII is the same in both, and for a text in UTF-8 Node has thrice its length ready.
   const encoding = written.isAscii && isAscii(own) ? 'latin1' : 'utf8';
   res.end(`${written.head},${own},${written.tail}`, encoding);

@@ -14,9 +14,6 @@ export function newNonce(): string {
   return POOL.toString('base64url', used - NONCE_BYTES, used);
 }
 
-/** What a nonce is in a header is encoded in here, 24 bytes. */
-const ENCODED = Buffer.alloc((NONCE_BYTES / 3) * 4);
-
 /** Nobody else can write this text into what is written around it. */
 const SLOT = newNonce();
 
@@ -39,8 +36,5 @@ export function headerWithNonce(write: (nonce: string) => object): (nonce: strin
   const around = [0, ...places.map((at) => at + SLOT.length)].map((from, index) =>
     bytes.toString('base64', from, places[index] ?? bytes.length),
   );
-  return (nonce) => {
-    ENCODED.write(nonce, 'latin1');
-    return around.join(ENCODED.toString('base64'));
-  };
+  return (nonce) => around.join(Buffer.from(nonce, 'latin1').toString('base64'));
 }
