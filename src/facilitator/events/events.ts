@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { badOption } from '../../errors/errors.js';
+import { errorText } from '../../lib/error-text.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
@@ -116,7 +117,7 @@ export function createPaymentEventBus(): PaymentEventBus {
         try {
           listener(data);
         } catch (error) {
-          process.emitWarning(`a listener of "${event}" threw: ${String(error)}`, { code: 'TOLLHOUSE_LISTENER' });
+          process.emitWarning(`a listener of "${event}" threw: ${errorText(error)}`, { code: 'TOLLHOUSE_LISTENER' });
         }
       }
     },

@@ -1,3 +1,4 @@
+import { errorText } from '../../lib/error-text.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { type SetupCheck, type SetupCode, type SetupFinding, setupCheck } from './setup-finding.js';
 import type { PaymentNeed } from './setup-target.js';
@@ -110,7 +111,7 @@ function pauseAfter({ findings }: SetupCheck, repeats: number): number {
 
 /** Nobody waits for the check, and a fault in it must not end the process. */
 function brokenCheck(error: unknown): readonly SetupFinding[] {
-  process.emitWarning(`the set-up could not be checked: ${String(error)}`, { code: 'TOLLHOUSE_SETUP_CHECK' });
+  process.emitWarning(`the set-up could not be checked: ${errorText(error)}`, { code: 'TOLLHOUSE_SETUP_CHECK' });
   return [];
 }
 

@@ -1,4 +1,5 @@
 import { badOption, TollhouseError } from '../../errors/errors.js';
+import { errorText } from '../../lib/error-text.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 
 /** Calls a function that was given as an option; what it throws says which one it was. */
@@ -15,7 +16,7 @@ export async function askOption<T>(where: string, name: string, ask: () => Maybe
  * code. An error that says how it is to be answered, by a status or as one of ours, is left as it is.
  */
 export function optionFault(where: string, name: string, error: unknown): unknown {
-  const { status, statusCode, message = String(error), stack = '' } = readError(error);
+  const { status, statusCode, message = errorText(error), stack = '' } = readError(error);
   if (error instanceof TollhouseError || status !== undefined || statusCode !== undefined) return error;
   const fault = new TollhouseError('bad_option', badOption(where, `the function "${name}" threw: ${message}`).message, {
     param: name,

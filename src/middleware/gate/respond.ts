@@ -74,8 +74,8 @@ function isFaultOfClient(code: ErrorCode): boolean {
 
 /** Notes a bug, whose particulars are nobody's but the developer's, and answers 500; what has begun is broken off. */
 export function sendFault(res: Response, error: unknown): void {
-  const { message, stack = '' } = error instanceof Error ? error : { message: errorText(error) };
-  process.emitWarning(message, { code: 'TOLLHOUSE_INTERNAL', detail: stack });
+  const { message, stack = '' } = error instanceof Error ? error : { message: error };
+  process.emitWarning(errorText(message), { code: 'TOLLHOUSE_INTERNAL', detail: stack });
   if (res.headersSent) return void res.destroy();
   sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
+import { errorText } from '../../lib/error-text.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
@@ -136,7 +137,7 @@ export async function warned(end: () => Promise<boolean>): Promise<boolean> {
   try {
     return await end();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : errorText(error);
     process.emitWarning(`an answer cannot be kept, and not be asked for again: ${reason}`, {
       code: 'TOLLHOUSE_ANSWER_LOST',
     });

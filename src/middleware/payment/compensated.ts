@@ -1,5 +1,6 @@
 import { takeAgain } from '../../facilitator/payments/price-credit.js';
 import type { Claim } from '../../facilitator/types.js';
+import { errorText } from '../../lib/error-text.js';
 import type { CreditMeter } from '../passes/pass-types.js';
 import { isTheirs } from './landed-headers.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
@@ -70,7 +71,7 @@ export async function mayReplay(paid: PaidRequest): Promise<boolean> {
 }
 
 function warn({ id }: Claim, error: unknown): undefined {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.message : errorText(error);
   const detail = `the payment ${id} of a request that has failed stays owed, as its payer could not be left with credit: ${reason}`;
   process.emitWarning(detail, { code: 'TOLLHOUSE_NOT_COMPENSATED' });
 }

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { badOption } from '../../errors/errors.js';
+import { errorText } from '../../lib/error-text.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
 import { optionFault } from '../gate/option-fault.js';
@@ -36,7 +37,7 @@ export function tellFailure({ where, options }: PaymentGate, req: Request, refus
 }
 
 function warn(where: string, name: string, error: unknown): void {
-  process.emitWarning(`"${name}" of ${where} failed: ${String(error)}`, { code: 'TOLLHOUSE_LISTENER' });
+  process.emitWarning(`"${name}" of ${where} failed: ${errorText(error)}`, { code: 'TOLLHOUSE_LISTENER' });
 }
 
 /** Whether a response has its price, as its seller's own rule says. */

@@ -25,12 +25,14 @@ describe('hooks', () => {
       throw new Error('a listener is broken');
     };
     const reject = async (): Promise<never> => fail();
+    const rejectUntold = (): Promise<never> => Promise.reject(Object.create(null));
     url = await fixture.serve((app) => {
       const gates = {
         told: requirePayment({ ...options, ...telling }),
         before: requirePayment({ ...options, ...telling, settle: 'before' }),
         throwing: requirePayment({ ...options, onVerified: fail, onSettled: fail, onFailed: fail }),
         rejecting: requirePayment({ ...options, onVerified: reject, onSettled: reject, onFailed: reject }),
+        untold: requirePayment({ ...options, onVerified: rejectUntold, onSettled: rejectUntold }),
       };
       for (const [name, gate] of Object.entries(gates)) {
         app.get(`/${name}`, gate, (_req, res) => {
@@ -103,4 +105,13 @@ describe('hooks', () => {
       );
     },
   );
+
+  test('a listener that rejects with what cannot be told is a warning as well', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
+    const { v2 } = await signPayment(fixture, `${url}/untold`);
+    const paid = await fetch(`${url}/untold`, { headers: v2 });
+    await until(() => warnings.length === 2);
+    warn.mockRestore();
+    expect([paid.status, await paid.text()]).toEqual([200, 'paid']);
+  });
 });
