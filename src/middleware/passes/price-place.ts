@@ -47,7 +47,7 @@ export function gatePrices({ network, baseUrl, termsFor, sold, written }: Priced
     scopeOf,
     covers,
     async placeOf(req) {
-      const all = await termsFor(req, { scheme: 'exact', network, feePayer: '' });
+      const all = await termsFor(req, { network, feePayer: '' });
       const prices = all.filter(covers);
       const [first = all[0]] = prices;
       if (first === undefined) return undefined;

@@ -7,11 +7,12 @@ import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { BlockhashHints } from '../../protocol/challenge.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
-import type { Supported, SupportedKind } from '../../protocol/supported.js';
+import type { Supported } from '../../protocol/supported.js';
 import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
 import { clientAddress } from '../gate/client-address.js';
+import type { OfferedKind } from '../terms/payment-terms.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
@@ -60,7 +61,7 @@ function supportedBy({ options: { facilitator } }: PaymentGate): MaybePromise<Su
 function termsOn(
   gate: PaymentGate,
   req: Request,
-  kinds: readonly SupportedKind[],
+  kinds: readonly OfferedKind[],
   { fault }: Supported,
 ): MaybePromise<readonly Terms[]> {
   const [first] = kinds;
@@ -73,7 +74,7 @@ function termsOn(
 async function termsOnEach(
   { termsFor }: PaymentGate,
   req: Request,
-  kinds: readonly SupportedKind[],
+  kinds: readonly OfferedKind[],
 ): Promise<readonly Terms[]> {
   return (await Promise.all(kinds.map(async (kind) => termsFor(req, kind)))).flat();
 }
@@ -86,7 +87,7 @@ function nothingOpen(facilitator: Facilitator): TollhouseError {
 
 /** The ways to pay that are open. */
 interface OpenKinds {
-  readonly kinds: readonly SupportedKind[];
+  readonly kinds: readonly OfferedKind[];
   readonly hints: BlockhashHints;
 }
 
@@ -116,24 +117,24 @@ async function kindsFor(facilitator: Facilitator, supported: Supported, payment:
 async function withKindOf(
   facilitator: Facilitator,
   payment: Payment,
-  open: readonly SupportedKind[],
-): Promise<readonly SupportedKind[]> {
+  open: readonly OfferedKind[],
+): Promise<readonly OfferedKind[]> {
   const { network, supported } = memberOn(facilitator, payment.network) ?? membersOf(facilitator)[0];
   const { signers } = await supported();
   const [feePayer] = signers;
   const now = open.find((it) => it.network === network);
   if (now !== undefined) return open.map((it) => (it === now ? kindFor(it, payment, signers) : it));
   if (feePayer === undefined) return open;
-  return [...open, kindFor({ scheme: 'exact', network, feePayer }, payment, signers)];
+  return [...open, kindFor({ network, feePayer }, payment, signers)];
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */
-function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string[]): SupportedKind {
+function kindFor(kind: OfferedKind, payment: Payment, signers: readonly string[]): OfferedKind {
   const named = payment.accepted?.feePayer;
   return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
 }
 
-function hintsOf(kinds: readonly SupportedKind[]): BlockhashHints {
+function hintsOf(kinds: readonly OfferedKind[]): BlockhashHints {
   return Object.fromEntries(kinds.flatMap(({ network, hint }) => (hint === undefined ? [] : [[network, hint]])));
 }
 
@@ -192,9 +193,7 @@ async function openKnown(
 ): Promise<OpenedPayment | undefined> {
   const terms = await facilitator.knownTerms(payment);
   const opened = terms && (await facilitator.openPayment(payment, terms, useFor(terms)));
-  if (opened?.status !== 'open' || opened.claim.receipt !== undefined) {
-    return opened?.status === 'refused' ? undefined : opened;
-  }
+  if (opened?.status !== 'open' || opened.claim.receipt !== undefined) return opened;
   // It was forgotten meanwhile: who has not paid then pays what is asked today.
   await opened.claim.forget();
   return undefined;
@@ -216,7 +215,7 @@ async function candidatesFor(
   const { network, supported } = memberOn(facilitator, payment.network) ?? facilitator;
   const { signers } = await supported();
   const others = signers.filter((signer) => terms.every(({ feePayer }) => feePayer !== signer));
-  const kinds = others.map((feePayer) => ({ scheme: 'exact', network, feePayer }));
+  const kinds = others.map((feePayer) => ({ network, feePayer }));
   return [...offered, ...findTerms(payment, await termsOnEach(gate, req, kinds))];
 }
 

@@ -55,7 +55,7 @@ async function asksTheSame(
     gate.useFor === undefined &&
     other.useFor === undefined;
   if (!isAlike) return false;
-  const { scheme, network, feePayer = '' } = paid;
-  const terms = await gate.termsFor(req, { scheme, network, feePayer });
+  const { network, feePayer = '' } = paid;
+  const terms = await gate.termsFor(req, { network, feePayer });
   return terms.some((it) => termsFingerprint(it) === termsFingerprint(paid));
 }

@@ -15,8 +15,11 @@ import type { Offers, Price, ResolvedPaymentOptions } from './payment-options.js
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
 type RouteTerms = Omit<Terms, 'feePayer'>;
 
+/** A kind that payments are offered by here: all of them are of the scheme `exact`. */
+export type OfferedKind = Omit<SupportedKind, 'scheme'>;
+
 /** Returns the terms for one request; the fee payer is that of `kind`. */
-export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly Terms[]> | readonly Terms[];
+export type TermsFor = (req: Request, kind: OfferedKind) => Promise<readonly Terms[]> | readonly Terms[];
 
 /**
  * Reads the price, the recipient and the memo of a route. What does not depend on the request is read once, here, and a
