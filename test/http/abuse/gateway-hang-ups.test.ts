@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
+import { CALL_PRICE, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
@@ -82,4 +82,27 @@ describe.each(['x402', 'a proof'])('a caller who pays by %s for a stream, reads 
     expect(first.status).toBe(200);
     expect(fixture().hits() - before).toBe(1);
   });
+});
+
+test('a caller who is gone when his money lands has it as credit in the books, and his response for it when he comes again', async () => {
+  const { client, key, upstream, sandbox, asOwner } = fixture();
+  const project = await fixture().newProject();
+  const before = fixture().hits();
+  upstream.respond((res) => void res.end('answered'));
+  const url = urlOf(project, 'q=1');
+  const headers = { ...key.headers, ...(await signPayment(fixture(), url, { init: { headers: key.headers } })).v2 };
+  const { sendTransaction = 0 } = sandbox.calls;
+  sandbox.pauseSlots();
+  const leaving = new AbortController();
+  const asked = fetch(url, { headers, signal: leaving.signal });
+  await until(() => (sandbox.calls.sendTransaction ?? 0) > sendTransaction);
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  sandbox.resumeSlots();
+  await until(async () => {
+    const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, asOwner);
+    return Object(body['totals']).credit_given_atomic.USDC === String(CALL_PRICE);
+  });
+  expect(await ask(url, headers)).toMatchObject({ status: 200, text: 'answered' });
+  expect(fixture().hits() - before).toBe(1);
 });

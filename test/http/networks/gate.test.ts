@@ -8,7 +8,7 @@ import type { RequirePaymentOptions } from '../../../src/middleware/terms/paymen
 import { toCaip2 } from '../../../src/protocol/networks/networks.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { useNetworksFixture } from '../../helpers/fixtures/networks-fixture.js';
-import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { DAILY_EXPRESSES, QUICK } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import { askTerms, carry, createGate, signPayment, signTerms } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -21,15 +21,25 @@ const usdcOf = (network: 'solana' | 'solana-devnet') =>
 describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, express) => {
   const fixture = useNetworksFixture();
   let url: string;
+  let asked: string[] = [];
 
   beforeAll(async () => {
-    const { live, test } = fixture();
+    const { live, test, storage } = fixture();
     const [facilitator, payTo] = [[live.facilitator, test.facilitator], live.payTo] as const;
     const perNetwork = { solana: live.payTo, 'solana-devnet': test.payTo };
     url = await live.serve((app: Express) => {
       app.get('/both', requirePayment({ facilitator, price: '$0.01', payTo: perNetwork }), (req, res) => {
         res.json({ network: paymentOf(req)?.terms.network });
       });
+      const asking = (network: string) => () => {
+        asked.push(network);
+        return '$0.01';
+      };
+      const noted = { solana: asking('solana'), 'solana-devnet': asking('solana-devnet') };
+      app.get('/asked', requirePayment({ facilitator, price: noted, payTo: perNetwork }), (_req, res) => res.send('it'));
+      const hurried = [live, test].map((it) => it.facilitatorWith({ storage, settleTimeoutMs: 300 }, QUICK));
+      const impatient = requirePayment({ facilitator: hurried, price: '$0.01', payTo: perNetwork });
+      app.get('/hurried', impatient, (_req, res) => res.send('it'));
       const price = { solana: '$0.02', 'solana-devnet': ['0.5 PYUSD', '$0.03'] };
       app.get('/priced', requirePayment({ facilitator, price, payTo }), (_req, res) => res.send('paid'));
       app.get(
@@ -44,6 +54,10 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
       app.get('/test', requirePayment(testOnly), (_req, res) => res.send('test goods'));
       app.use(paywall({ 'GET /wall': { solana: '$0.02', 'solana-devnet': '$0.03' } }, { facilitator, payTo }));
     }, express);
+  });
+  afterEach(() => {
+    const { live, test } = fixture();
+    for (const { sandbox } of [live, test]) sandbox.faults.clear();
   });
 
   test('lists the terms of both, each with the token, the wallet, the fee payer and the blockhash of its network', async () => {
@@ -101,6 +115,37 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
     expect(answer.status).toBe(402);
     const told = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
     expect(told).toMatchObject({ success: false, network });
+  });
+
+  test.each([
+    ['the first', 0, LIVE],
+    ['the second', 1, TEST],
+  ] as const)('says on which network a payment may have been sent on %s', async (_which, choice, network) => {
+    const { live, test } = fixture();
+    const side = [live, test][choice]!;
+    const { v2 } = await signPayment(side, `${url}/hurried`, { choice });
+    side.sandbox.faults.add({ kind: 'disconnect', method: 'sendTransaction' });
+    for (const _time of ['first', 'again']) {
+      const answer = await fetch(`${url}/hurried`, { headers: v2 });
+      expect([answer.status, await codeOf(answer)]).toEqual([503, 'settlement_pending']);
+      const told = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+      expect(told).toMatchObject({ success: false, network });
+    }
+  });
+
+  test('asks the app for the price once on each network, of whatever version the payment is', async () => {
+    const { live, test } = fixture();
+    for (const version of ['v1', 'v2'] as const) {
+      const paid = await signPayment(test, `${url}/asked`, { choice: 1 });
+      asked = [];
+      expect((await fetch(`${url}/asked`, { headers: paid[version] })).status).toBe(200);
+      expect(asked).toEqual(['solana', 'solana-devnet']);
+    }
+    const poor = await live.sandbox.createWallet({ usdc: '0' });
+    const { v1 } = await signPayment({ ...live, payer: poor }, `${url}/asked`, { change: { amount: '9999' } });
+    asked = [];
+    expect((await fetch(`${url}/asked`, { headers: v1 })).status).toBe(402);
+    expect(asked).toEqual(['solana', 'solana-devnet']);
   });
 
   test('shows a browser the first of its networks', async () => {

@@ -203,7 +203,7 @@ test('a facilitator that is closed offers and takes nothing any more, and gives 
     const unpaid = await ask({});
     const detail = 'Payments on solana-devnet cannot be taken at the moment.';
     expect([unpaid.status, await unpaid.json()]).toMatchObject([503, { code: 'payment_backend_unavailable', detail }]);
-    expect((await ask(late.v2)).status).toBe(503);
+    for (const headers of [late.v1, late.v2]) expect((await ask(headers)).status).toBe(503);
     expect((await facilitator.supported()).kinds).toEqual([]);
     const again = await ask(paid.v2);
     expect([again.status, await again.text()]).toEqual([200, 'delivered']);
@@ -219,8 +219,12 @@ test('a facilitator that somebody has wrapped is asked what it offers in its own
     const nothing = { kinds: [], extensions: [], signers: [] };
     const facilitator = { ...fixture.facilitator, supported: async () => nothing };
     const options = { facilitator, payTo: fixture.payTo, price: '$0.01' };
-    const url = await fixture.serve((app) => void app.get('/report', requirePayment(options)));
-    expect((await fetch(`${url}/report`)).status).toBe(503);
+    const url = await fixture.serve((app) => {
+      app.get('/report', requirePayment(options));
+      app.get('/open', requirePayment({ ...options, facilitator: fixture.facilitator }));
+    });
+    const { v1, v2 } = await signPayment(fixture, `${url}/open`);
+    for (const headers of [{}, v1, v2]) expect((await fetch(`${url}/report`, { headers })).status).toBe(503);
   } finally {
     await fixture.close();
   }
