@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { errorText } from '../../lib/error-text.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { answerPreflight, isPreflight } from './cors.js';
@@ -125,10 +126,15 @@ export function answerFault(res: Response, next: NextFunction, error: unknown): 
 /** Express's own `next` does not throw. A function that an app calls a gate with may, and nobody is left then to hear of it. */
 function leaveToNext(res: Response, next: NextFunction, error: unknown): void {
   try {
-    next(error);
+    next(asError(error));
   } catch (thrown) {
     sendFault(res, thrown);
   }
+}
+
+/** To Express nothing is no error, and some texts are ways past it: what a handler throws must not let anybody in. */
+function asError(error: unknown): unknown {
+  return typeof error === 'object' && error !== null ? error : new Error(errorText(error));
 }
 
 const undos = createRequestNote<Request, () => Promise<void>>();

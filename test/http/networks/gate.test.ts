@@ -36,7 +36,9 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
         return '$0.01';
       };
       const noted = { solana: asking('solana'), 'solana-devnet': asking('solana-devnet') };
-      app.get('/asked', requirePayment({ facilitator, price: noted, payTo: perNetwork }), (_req, res) => res.send('it'));
+      app.get('/asked', requirePayment({ facilitator, price: noted, payTo: perNetwork }), (_req, res) =>
+        res.send('it'),
+      );
       const hurried = [live, test].map((it) => it.facilitatorWith({ storage, settleTimeoutMs: 300 }, QUICK));
       const impatient = requirePayment({ facilitator: hurried, price: '$0.01', payTo: perNetwork });
       app.get('/hurried', impatient, (_req, res) => res.send('it'));

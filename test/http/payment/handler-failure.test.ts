@@ -49,6 +49,8 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
       // An app may call a gate by itself.
       const gate = requirePayment(options);
       app.get('/own', (req, res, next) => gate(req, res, (error) => (error ? next(error) : handler(req, res, next))));
+      const before = requirePayment({ ...options, charge, settle: 'before' });
+      app.get('/own-before', (req, res, next) => before(req, res, (it) => (it ? next(it) : handler(req, res, next))));
       app.get('/deaf', (req, res, next) => gate(req, res, () => handler(req, res, next)));
     }, express);
   });
@@ -145,6 +147,34 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
       throw Object.assign(new Error('broken on purpose'), { status: 502 });
     });
     expect(answer.status).toBe(502);
+  });
+
+  test.each([undefined, null, '', 0, 'route', 'router'])(
+    'it throws %p where its app has called the gate by itself: that is an error to Express as well',
+    async (thrown) => {
+      const { answer } = await fail('/own', () => {
+        throw thrown;
+      });
+      expect(answer.status).toBe(500);
+    },
+  );
+
+  test.each<[string, Behaviour, number]>([
+    [
+      'it throws where its app has called the gate by itself',
+      () => {
+        throw Object.assign(new Error('broken on purpose'), { status: 502 });
+      },
+      502,
+    ],
+    ['the rule by which its seller charges throws', (_req, res) => res.status(203).send('whether or not'), 203],
+  ])('once its money has landed, %s: the same payment is good, and charged once', async (_what, behaviour, status) => {
+    const payment = await signFor('/own-before', behaviour);
+    const answer = await fetch(`${url}/own-before`, { headers: payment.v2 });
+    expect(answer.status).toBe(status);
+    await answer.text();
+    await expectStillGood(payment, '/own-before');
+    expect(runs).toBe(2);
   });
 
   test('it throws again where its app does not listen to what the gate says', async () => {
