@@ -1,11 +1,20 @@
+import { request } from 'node:http';
+import type { RequestHandler } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
-import { askTerms, encodeHeader, signPayment, withOtherFeePayerBytes } from '../../helpers/transactions/payments.js';
+import {
+  askTerms,
+  createGate,
+  encodeHeader,
+  signPayment,
+  withOtherFeePayerBytes,
+} from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 describe('calls to the chain', () => {
   let fixture: TollFixture;
   let url: string;
+  const [entered, gone] = [createGate(), createGate()];
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -19,6 +28,14 @@ describe('calls to the chain', () => {
         pyusd: requirePayment({ ...options, facilitator: plain, price: '0.01 PYUSD' }),
         hinting: requirePayment({ ...options, facilitator: hinting }),
       };
+      const watched: RequestHandler = (req, res, next) => {
+        if (req.get('payment-signature') !== undefined) {
+          entered.open();
+          res.once('close', gone.open);
+        }
+        next();
+      };
+      app.post('/posted', watched, gates.after, (_req, res) => res.send('paid'));
       for (const [name, gate] of Object.entries(gates)) app.get(`/${name}`, gate, (_req, res) => res.send('paid'));
     });
   });
@@ -72,6 +89,20 @@ describe('calls to the chain', () => {
 
     expect(answer.status).toBe(402);
     expect(made()).toEqual({});
+  });
+
+  test('a client that is gone in the middle of its body makes none, and its payment is good when it comes again', async () => {
+    const init = { method: 'POST', body: 'all of it' };
+    const { v2 } = await signPayment(fixture, `${url}/posted`, { init });
+    fixture.sandbox.resetCalls();
+    const sent = request(`${url}/posted`, { method: 'POST', headers: { ...v2, 'content-length': '9' }, agent: false });
+    sent.on('error', () => undefined).write('all');
+    await entered.opened;
+    sent.destroy();
+    await gone.opened;
+    for (let times = 0; times < 3; times += 1) expect((await fetch(`${url}/posted`, init)).status).toBe(402);
+    expect(made()).toEqual({});
+    expect((await fetch(`${url}/posted`, { ...init, headers: v2 })).status).toBe(200);
   });
 
   test('a paid request makes one simulation, one send, one subscription', async () => {
