@@ -54,7 +54,6 @@ export async function sendAgain(
 export function sendUncharged({ res, gate }: PaidRequest, end: BufferEnd): void {
   const { handlerTimeoutMs, maxHeldBytes } = gate.options;
   noteOutcome(res, 'uncharged');
-  if (end.why === 'client_gone') return;
   if (end.why === 'ended') return sendStored(res, end.response);
   // The handler may still be at work. Whatever it does to this connection, the client comes again on another one.
   res.shouldKeepAlive = false;
@@ -62,6 +61,8 @@ export function sendUncharged({ res, gate }: PaidRequest, end: BufferEnd): void 
     const detail = `No answer came within ${handlerTimeoutMs} ms. Nothing was charged; the same payment can be sent again.`;
     return sendProblem(res, 'handler_timeout', detail);
   }
-  const detail = `The answer is larger than ${maxHeldBytes} bytes, so it cannot be held until it is paid; nothing was charged. Its seller can raise "maxHeldBytes" or use settle: "before".`;
-  sendProblem(res, 'answer_too_large', detail);
+  if (end.why === 'too_large') {
+    const detail = `The answer is larger than ${maxHeldBytes} bytes, so it cannot be held until it is paid; nothing was charged. Its seller can raise "maxHeldBytes" or use settle: "before".`;
+    sendProblem(res, 'answer_too_large', detail);
+  }
 }

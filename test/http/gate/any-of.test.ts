@@ -133,6 +133,14 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
       expect((await get(path, proof)).status).toBe(200);
     });
 
+    test('says what is wrong with what should be a payment while the chain cannot be asked', async () => {
+      const proof = await token(holder(10_000n));
+      fixture.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
+      const answer = await get(path, { ...proof, 'payment-signature': 'garbage' });
+
+      expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'invalid_payment_header' }]);
+    });
+
     test('the official sign-in client gets in', async () => {
       const wallet = Keypair.generate();
       fixture.sandbox.fundToken(wallet.publicKey.toBase58(), USDC, 10_000_000_000n);

@@ -18,6 +18,7 @@ require('../suite.cjs').declareTests(
     'http/payment/handler-failure.test.ts',
     'http/abuse/broken-responses.test.ts',
     'http/payment/settle-before.test.ts',
+    'http/payment/failing-stores.test.ts',
   ],
   LONGEST_TEST_MS,
 );
