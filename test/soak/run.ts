@@ -18,6 +18,8 @@ process.on('SIGINT', () => {
 });
 
 process.once('exit', stopContestants);
+// Until the report is there: a process that has nothing left to wait for ends as if all were well.
+process.exitCode = SOAK_FAILED;
 const begun = Date.now();
 const databases = options.databases.join(', ');
 tell(`soak of ${options.minutes} minutes on ${databases}; --seed ${options.seed}`);

@@ -112,6 +112,8 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     },
     stop: async () => {
       const closed = once(child, 'close');
+      // Else a process that has nothing else to do ends here.
+      for (const it of partsOf(child)) it.ref();
       child.stdin?.end();
       await closed;
     },
@@ -120,8 +122,12 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 
 /** Does not keep this process for the sake of a child, which ends with it. */
 function letGo(child: ChildProcess): void {
-  child.unref();
-  for (const pipe of [child.stdin, child.stdout]) if (pipe instanceof Socket) pipe.unref();
+  for (const it of partsOf(child)) it.unref();
+}
+
+/** What keeps a process for the sake of a child. */
+function partsOf(child: ChildProcess): readonly (ChildProcess | Socket)[] {
+  return [child, ...[child.stdin, child.stdout].filter((pipe) => pipe instanceof Socket)];
 }
 
 /** The function that answers the next line which a process prints. */
