@@ -16,7 +16,7 @@ export type HoldingMethod = (typeof HOLDING_METHODS)[number];
 /** These would send something at once, and have nothing to say while the response is held. */
 const SENDING_METHODS = ['writeContinue', 'writeProcessing', 'writeEarlyHints', 'addTrailers'];
 /** These only prepare the head; they do so until the handler is done. */
-const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
+export const HEAD_METHODS: readonly string[] = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
 
 const INTERCEPTED = [...HOLDING_METHODS, ...SENDING_METHODS, ...HEAD_METHODS];
 const FOR_HEAD: ReadonlySet<string> = new Set([...HEAD_METHODS, 'writeHead']);
@@ -44,9 +44,31 @@ export function interceptMethods(
       return passes ? Reflect.apply(original, res, args) : nothing(res, name, args);
     };
   }
+  freezeStatus(res, () => mode() === 'mute' || mode() === 'out');
   const intercept = (): void => void Object.assign(res, intercepted);
   intercept();
   return intercept;
+}
+
+/**
+ * Keeps the status of a response as it is while `isFrozen`: what was answered first is what is charged for and sent, whatever a handler that
+ * forgot to return, or an error after its response, would have in its place.
+ */
+export function freezeStatus(res: ServerResponse, isFrozen: () => boolean): void {
+  for (const name of ['statusCode', 'statusMessage'] as const) {
+    const beneath = Object.getOwnPropertyDescriptor(res, name);
+    let own: unknown = res[name];
+    Object.defineProperty(res, name, {
+      configurable: true,
+      enumerable: true,
+      get: () => (beneath?.get === undefined ? own : Reflect.apply(beneath.get, res, [])),
+      set(value: unknown) {
+        if (isFrozen()) return;
+        if (beneath?.set === undefined) own = value;
+        else Reflect.apply(beneath.set, res, [value]);
+      },
+    });
+  }
 }
 
 /** Sends nothing, and answers what the method would. */

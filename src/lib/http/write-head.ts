@@ -2,13 +2,18 @@ import type { ServerResponse } from 'node:http';
 import { expressPrototype } from './express-prototype.js';
 import { isHeadSent } from './intercept-methods.js';
 import { createRequestNote } from './request-note.js';
+import { checkStatus } from './sendable.js';
 
-/** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
+/**
+ * Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. Throws for what Node
+ * would not send.
+ */
 export function writeHeadLater(res: ServerResponse, status: number, rest: readonly unknown[]): void {
+  const [message] = rest;
+  checkStatus(status, typeof message === 'string' ? message : res.statusMessage);
   // Express has made an object of its own kind of it, and there each property that is written costs as much as a header.
   if (res.statusCode !== status) res.statusCode = status;
   if (rest.length === 0) return;
-  const [message] = rest;
   if (typeof message === 'string') res.statusMessage = message;
   const headers = rest.find((it) => typeof it === 'object' && it !== null);
   const pairs = Array.isArray(headers) ? listed(headers) : Object.entries(headers ?? {});

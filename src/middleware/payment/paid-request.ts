@@ -180,7 +180,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
     // Who does not read is cut off before this counts as handed over.
     const send = (): void => buffered.send(() => sendStored(res, { ...end.response, headers }));
-    await ((await deliver(res, deliveryTimeoutMs, send)) ? claim.served() : giveBack(paid));
+    const isDelivered = await orGiveBack(paid, () => deliver(res, deliveryTimeoutMs, send));
+    await (isDelivered ? claim.served() : giveBack(paid));
   } catch (error) {
     // Somebody must still be able to tell the client.
     buffered.giveUp();

@@ -1,4 +1,3 @@
-import { exposeHeaders, setHeaders } from '../gate/respond.js';
 import { beforeHead } from '../response/before-head.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { closed, watchBreak } from '../response/response-end.js';
@@ -20,7 +19,7 @@ export async function runHandler(paid: PaidRequest, _: unknown, recorded: Record
   const since = performance.now();
   beforeHead(res, () => {
     isFailed = hasNoPrice(paid);
-    if (isFailed) return tellMadeGood(paid);
+    if (isFailed) return paid.makeGood();
     return performance.now() - since < SURELY_HELD_MS ? undefined : breakUnlessHeld(paid);
   });
   next();
@@ -37,7 +36,7 @@ export async function runHandler(paid: PaidRequest, _: unknown, recorded: Record
 }
 
 /** Whoever has taken the payment over while this process stood still serves it, and it is served once. */
-async function breakUnlessHeld({ claim, res }: PaidRequest): Promise<void> {
+async function breakUnlessHeld({ claim, res }: PaidRequest): Promise<undefined> {
   if (!(await claim.isHeld())) res.destroy();
 }
 
@@ -48,11 +47,4 @@ function hasNoPrice({ gate, res }: PaidRequest): boolean {
   } catch {
     return false;
   }
-}
-
-async function tellMadeGood({ res, makeGood }: PaidRequest): Promise<void> {
-  const told = await makeGood();
-  if (told === undefined) return;
-  setHeaders(res, told);
-  exposeHeaders(res, Object.keys(told));
 }

@@ -7,6 +7,7 @@ import {
   isHeadSent,
   type Mode,
 } from '../../lib/http/intercept-methods.js';
+import { checkChunk } from '../../lib/http/sendable.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
 import type { StoredResponse } from './response-seal.js';
 
@@ -60,6 +61,8 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
   function open(): void {
     mode = 'open';
     intercept();
+    // What failed half-way has left its head.
+    if (isHeadSent(res)) return;
     replaceHeaders(res, before);
     res.statusMessage = '';
   }
@@ -103,6 +106,7 @@ function holdingMethods(
   }
 
   function write(chunk: unknown, encoding: unknown): void {
+    checkChunk(chunk);
     completeHead();
     if (!body.add(chunk, encoding)) finish({ why: 'too_large' });
   }
@@ -115,13 +119,14 @@ function holdingMethods(
       return res;
     },
     write(chunk, ...rest) {
-      callBack(rest, (done) => process.nextTick(done));
       write(chunk, rest[0]);
+      callBack(rest, (done) => process.nextTick(done));
       return true;
     },
     end(chunk, ...rest) {
-      callBack([chunk, ...rest], (done) => res.once('finish', done));
+      if (isChunk(chunk)) checkChunk(chunk);
       completeHead();
+      callBack([chunk, ...rest], (done) => res.once('finish', done));
       if (isChunk(chunk)) write(chunk, rest[0]);
       const { statusCode, statusMessage } = res;
       const response = { statusCode, statusMessage, headers: { ...res.getHeaders() }, body: body.bytes() };
@@ -169,8 +174,7 @@ export function isChunk(chunk: unknown): boolean {
 
 function toBuffer(chunk: unknown, encoding: unknown): Buffer {
   if (chunk instanceof Uint8Array) return Buffer.from(chunk);
-  if (typeof chunk === 'string') return Buffer.from(chunk, isEncoding(encoding) ? encoding : 'utf8');
-  throw new TypeError('an answer is written as string, Buffer or Uint8Array');
+  return Buffer.from(String(chunk), isEncoding(encoding) ? encoding : 'utf8');
 }
 
 function isEncoding(encoding: unknown): encoding is BufferEncoding {

@@ -1,5 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { errorText } from '../../lib/error-text.js';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
+import { checkChunk, checkStatus } from '../../lib/http/sendable.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
@@ -65,10 +67,7 @@ export function recordResponse(
   const body = createBody(MAX_KEPT_BYTES);
   let isWhole = true;
   let mode: Mode = 'open';
-  let resolve: () => void = () => {};
-  const ended = new Promise<void>((done) => {
-    resolve = done;
-  });
+  const { ended, resolve } = promised();
   const recorded = {
     begun: false,
     hasEnded: false,
@@ -88,8 +87,10 @@ export function recordResponse(
     if (!recorded.isEnding && isWhole && isChunk(chunk)) isWhole = body.add(chunk, encoding);
   }
 
-  function begin(): void {
-    recorded.begun ||= !recorded.isEnding && !isClientGone(res);
+  function begin(chunk?: unknown): void {
+    if (recorded.isEnding) return;
+    check(res, headOf(), chunk);
+    recorded.begun ||= !isClientGone(res);
   }
 
   Reflect.set(res, 'flushHeaders', () => {
@@ -97,22 +98,21 @@ export function recordResponse(
     return Reflect.apply(flushHeaders, res, []);
   });
   Reflect.set(res, 'write', (chunk: unknown, ...rest: unknown[]) => {
-    begin();
+    begin(chunk);
     add(chunk, rest[0]);
     return Reflect.apply(write, res, [chunk, ...rest]);
   });
   Reflect.set(res, 'end', (...args: unknown[]) => {
     if (recorded.isEnding) return res;
+    check(res, headOf(), isChunk(args[0]) ? args[0] : undefined);
     add(args[0], args[1]);
     recorded.isEnding = true;
     if (headOf() === undefined) res.writeHead(res.statusCode);
-    const { statusCode, statusMessage } = res;
     const finish = (kept: boolean): void => {
-      Object.assign(recorded, { isKept: kept, hasEnded: true, begun: recorded.begun || !isClientGone(res) });
+      Object.assign(recorded, { isKept: kept, begun: recorded.begun || !isClientGone(res) });
       mode = 'open';
       intercept();
-      Object.assign(res, { statusCode, statusMessage });
-      Reflect.apply(end, res, args);
+      recorded.hasEnded = sends(res, () => Reflect.apply(end, res, args)) || kept;
       mode = 'out';
       resolve();
     };
@@ -125,6 +125,32 @@ export function recordResponse(
     return res;
   });
   return recorded;
+}
+
+function promised(): { readonly ended: Promise<void>; resolve(): void } {
+  let resolve: () => void = () => {};
+  const ended = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { ended, resolve };
+}
+
+/** What Node would not send its handler must hear of now: at the end, which waits, nobody is left to hear. */
+function check(res: ServerResponse, head: unknown, chunk: unknown): void {
+  if (head === undefined) checkStatus(res.statusCode, res.statusMessage);
+  if (chunk !== undefined) checkChunk(chunk);
+}
+
+/** Whether a response has gone out whole. What throws may be in front of it, and have sent it before. */
+function sends(res: ServerResponse, end: () => void): boolean {
+  try {
+    end();
+    return true;
+  } catch (error) {
+    process.emitWarning(errorText(error), { code: 'TOLLHOUSE_INTERNAL' });
+    if (!res.writableEnded) res.destroy();
+    return res.writableEnded;
+  }
 }
 
 /**
