@@ -54,7 +54,6 @@ async function decideBrought(
   req: Request,
   res: Response,
 ): Promise<Decision> {
-  const { options } = gate;
   if (!reading.ok) {
     const { code, detail } = reading;
     if (code === 'invalid_payment_header') return refused(() => sendProblem(res, code, detail));
@@ -72,8 +71,8 @@ async function decideBrought(
   const claimed = await claimFor(gate, req, payment, offered, {
     resource: `${req.method} ${req.baseUrl}${req.path}`,
     ...gate.useFor?.(req),
-    commitment: options.commitment,
-    simulate: options.settle === 'after',
+    commitment: gate.options.commitment,
+    simulate: gate.options.settle === 'after',
     fingerprint,
     retryHash: retry.hash,
   });
