@@ -14,6 +14,7 @@ import {
   takeOffErrorHeaders,
   type Undelivered,
 } from '../../gateway/proxy/upstream-proxy.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
@@ -169,7 +170,7 @@ function forward(
     secrets: signingSecrets(project, gateway.now()),
     requestId: requestIdOf(res),
     headers: keyFields(key),
-    caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
+    caller: { address: clientIp(req), protocol: req.protocol, host: req.get('host') },
     payment,
     outlivesCaller,
     ...hooks,

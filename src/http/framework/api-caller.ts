@@ -3,6 +3,8 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
 import type { KeyAuthenticator } from '../../identity/service-keys/service-key-types.js';
 import type { Identity } from '../../identity/types.js';
+import { defined } from '../../lib/defined.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
@@ -99,7 +101,7 @@ export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise
   const { identity, keys, baseUrl, refuseWallet } = parts;
   const [key, secret] = [req.get('x-service-key'), req.get('x-service-secret')];
   if (keys !== undefined && key !== undefined && secret !== undefined) {
-    const check = await keys.authenticate({ key, secret, address: req.ip ?? '', step: 'stream' });
+    const check = await keys.authenticate({ key, secret, address: clientIp(req) ?? '', step: 'stream' });
     return check.ok || check.code === 'rate_limited';
   }
   const proof = await proofAgain(req, { identity, baseUrl });
@@ -115,7 +117,7 @@ export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise
 
 async function identify(req: Request, res: Response, parts: ApiCallerParts, scope: CallerScope): Promise<ApiCaller> {
   const { identity, keys, baseUrl, refuseWallet } = parts;
-  const from = { ...(req.ip === undefined ? {} : { address: req.ip }), requestId: requestIdOf(res) };
+  const from = { ...defined({ address: clientIp(req) }), requestId: requestIdOf(res) };
   const shown = keys === undefined || scope === 'operator' ? undefined : await readServiceKey(req, res, keys);
   if (shown !== undefined) {
     const { id, owner, projectId, scopes, mode } = shown;

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { defined } from '../../lib/defined.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import { requestIdOf } from './request-id.js';
 import { paymentOf, walletOf } from './request-properties.js';
 import { problemCodeOf } from './respond.js';
@@ -46,7 +47,7 @@ function outcomeOf(req: Request, res: Response): object {
   const payer = paymentOf(req)?.payer;
   const wallet = walletOf(req)?.address;
   const agent = req.get('user-agent')?.slice(0, LONGEST_AGENT);
-  return defined({ code, payer, wallet, ip: req.ip, agent });
+  return defined({ code, payer, wallet, ip: clientIp(req), agent });
 }
 
 function pathOf(url: string): string {

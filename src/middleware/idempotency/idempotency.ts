@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
@@ -154,5 +155,5 @@ function callerOf(req: Request, key: string): string {
 }
 
 function addressOf(req: Request): string {
-  return `address ${ipKeyGenerator(req.ip ?? '')}`;
+  return `address ${ipKeyGenerator(clientIp(req) ?? '')}`;
 }

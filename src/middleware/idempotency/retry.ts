@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import { readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
 import type { SealingSecrets } from '../response/response-seal.js';
@@ -30,7 +31,7 @@ export function retryOf(req: Request, payment: Payment): Retry {
   if (secret !== undefined) return withSecret(secret);
   const key = req.get('Idempotency-Key');
   if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
-  const address = ipKeyGenerator(req.ip ?? '');
+  const address = ipKeyGenerator(clientIp(req) ?? '');
   return { hash: retryHashOf({ address }), secret: `address ${address}`, byIpAddress: true };
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { createStoreWarning } from '../../identity/store-warning.js';
 import type { Identity } from '../../identity/types.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { asMiddleware, type Middleware } from '../gate/gate.js';
@@ -179,7 +180,7 @@ function scaled(limit: number, scale: number): number {
 
 /** The client of a request, by address; IPv6 clients get whole networks, so those count as one. */
 function clientOf(req: Request): string {
-  return ipKeyGenerator(req.ip ?? '');
+  return ipKeyGenerator(clientIp(req) ?? '');
 }
 
 /** Warns once when addresses cannot be told apart, or can be made up. */

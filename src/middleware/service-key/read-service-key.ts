@@ -8,6 +8,7 @@ import type {
   ServiceKey,
 } from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
+import { clientIp } from '../../lib/http/client-ip.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 
@@ -80,7 +81,8 @@ function checkOf(req: Request, keys: KeyAuthenticator): Checked | undefined {
   if (key === undefined || secret === undefined) return undefined;
   const known = checks.of(req) ?? new Map<KeyAuthenticator, Checked>();
   checks.put(req, known);
-  const check = () => keys.authenticate({ key, secret, address: req.ip ?? '', ...defined({ step: steps.of(req) }) });
+  const check = () =>
+    keys.authenticate({ key, secret, address: clientIp(req) ?? '', ...defined({ step: steps.of(req) }) });
   const checked = known.get(keys) ?? { check: check(), isTold: false };
   known.set(keys, checked);
   return checked;

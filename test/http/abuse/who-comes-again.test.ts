@@ -224,6 +224,20 @@ describe('a payment buys one response, for the one who paid, for the request tha
     expect([runs.length, paid()]).toEqual([1, PRICE]);
   });
 
+  test.each([
+    ['203.0.113.7:1111', '203.0.113.7:2222'],
+    ['[2001:db8::7]:80', '[2001:db8::7]:81'],
+    ['2001:db8::7', '[2001:db8::7]:81'],
+  ])('with version 1, a proxy that writes ports makes nobody another client: %s, %s', async (first, second) => {
+    const { v1 } = await signPayment(fixture, `${url}/after?q=1`);
+    const from = (address: string) => get('/after?q=1', { ...v1, 'x-forwarded-for': address });
+    expect((await from(first)).status).toBe(200);
+    await expectUsed(await from('203.0.113.8:1111'));
+    const again = await from(second);
+    expect([again.status, await again.text()]).toEqual([200, 'after /after?q=1 1']);
+    expect([runs.length, paid()]).toEqual([1, PRICE]);
+  });
+
   test('an invented identifier opens nothing, the payer’s own opens the response again', async () => {
     const { accepts } = await askTerms(`${url}/named`);
     const signed = await signPayment(fixture, `${url}/named`);
