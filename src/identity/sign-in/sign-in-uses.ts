@@ -11,41 +11,125 @@ export interface GoodSignIn {
   readonly wallet: string;
 }
 
-/** Which sign-ins were used. A wallet has a bound of its own on those, so that it fills nothing that others need. */
+/** The one use of a sign-in, in the hands of its caller. */
+export interface TakenSignIn {
+  /**
+   * Gives it back: the request was let in and got nothing, since it was asked to pay.
+   * @param place - where that was; a request there may name the sign-in by its nonce alone
+   * @param next - another name for it there: the nonce of the challenge that its caller is asked with now, which nobody has signed
+   */
+  giveBack(place: string, next?: string): Promise<void>;
+}
+
+/**
+ * Which sign-ins were used. Each has one use, under however many names it was given back. A wallet has a bound of its own on uses, so
+ * that it fills nothing that others need.
+ */
 export interface SignInUses {
   /** Whether a sign-in was used, and not given back. Nothing is written. */
   isUsed(nonce: string): MaybePromise<boolean>;
   /**
-   * Uses a sign-in. True for exactly one caller until it is given back.
+   * Takes the use of a sign-in, for exactly one caller until it is given back; undefined for all others.
    * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
    */
-  take(signIn: GoodSignIn): Promise<boolean>;
+  take(signIn: GoodSignIn): Promise<TakenSignIn | undefined>;
+  /** The same for one that was found by a name. */
+  takeAgain(signIn: GoodSignIn): Promise<TakenSignIn | undefined>;
   /**
-   * Gives a sign-in back that its caller has taken: the request was let in and got nothing, since it was asked to pay.
-   * @param place - where that was; a request there may name the sign-in by its nonce alone
+   * The sign-in that was given back at a place, by its nonce or by another name of it; undefined when none was, it was used since, or
+   * its time is over.
    */
-  giveBack(signIn: GoodSignIn, place: string): Promise<void>;
-  /** The same for a sign-in under a nonce that nobody has signed: of the challenge that its caller is asked with now. */
-  passOn(signIn: GoodSignIn, place: string): Promise<void>;
-  /** Whose sign-in was given back at a place; undefined when none was, or it was used since. */
-  find(nonce: string, place: string): MaybePromise<GoodSignIn | undefined>;
+  find(name: string, place: string): MaybePromise<GoodSignIn | undefined>;
 }
+
+type UsesSetup = Pick<SignInSetup, 'counters' | 'now'>;
 
 /** How many sign-ins a wallet may use in five minutes; who needs more takes an access token. */
 const MAX_USES = 600;
 const KEPT_MS = SIGN_IN_MS + NONCE_MARGIN_MS;
 const FREE = 'free';
 const TAKEN = 'taken';
+const NAME = 'name-of';
+
+/** A use that was given back. */
+interface Free {
+  readonly wallet: string;
+  /** Until when it may be taken without its signature, by the clock: giving it back again does not move this. */
+  readonly endsAt: number;
+}
 
 /**
  * Keeps uses in counters: a mark for each nonce, which never goes, and beside it a value where the use was given back. Should a store
- * forget the value, the sign-in counts as used.
+ * forget the value, the sign-in counts as used. The value of another name says of which nonce it is one, so that all stand or fall with
+ * the value of that.
  * @param space - what is signed in for; the same nonce is another in each
  */
-export function createSignInUses(space: string, { counters, now }: Pick<SignInSetup, 'counters' | 'now'>): SignInUses {
+export function createSignInUses(space: string, { counters, now }: UsesSetup): SignInUses {
   const markOf = (nonce: string) => `${space}:${nonce}`;
   const backOf = (nonce: string) => `${space}-back:${nonce}`;
+  const countUse = createUseCount(space, { counters, now });
 
+  const restOf = (endsAt: number): number => Math.max(1, endsAt - now());
+
+  function taken({ nonce, wallet }: GoodSignIn, endsAt: number): TakenSignIn {
+    return {
+      async giveBack(place, next) {
+        const where = hashOf(place);
+        await counters.put(backOf(nonce), `${FREE} ${wallet} ${where} ${endsAt}`, restOf(endsAt));
+        if (next === undefined) return;
+        await counters.takeOnce(markOf(next), KEPT_MS);
+        await counters.put(backOf(next), `${NAME} ${nonce} ${where} ${wallet}`, restOf(endsAt));
+      },
+    };
+  }
+
+  /** Whoever takes by whichever name puts this in the place of the same value, which one of them finds. */
+  async function takeBack(signIn: GoodSignIn, back: string | undefined, endsAt: number) {
+    const isTaken = await counters.replace(backOf(signIn.nonce), back, TAKEN, KEPT_MS);
+    return isTaken ? taken(signIn, endsAt) : undefined;
+  }
+
+  return {
+    isUsed: (nonce) =>
+      whenKnown(counters.anyTaken([markOf(nonce)]), (isMarked) =>
+        isMarked
+          ? whenKnown(counters.get(backOf(nonce)), (back) => !isName(back) && freeIn(back) === undefined)
+          : false,
+      ),
+    async take(signIn) {
+      await countUse(signIn.wallet);
+      const endsAt = now() + KEPT_MS;
+      if (await counters.takeOnce(markOf(signIn.nonce), KEPT_MS)) return taken(signIn, endsAt);
+      const back = await counters.get(backOf(signIn.nonce));
+      // Whoever has signed what was another name of an earlier sign-in has a use of his own, and the name is gone.
+      if (isName(back)) return takeBack(signIn, back, endsAt);
+      const free = freeIn(back);
+      return free && takeBack(signIn, back, free.endsAt);
+    },
+    async takeAgain(signIn) {
+      await countUse(signIn.wallet);
+      const back = await counters.get(backOf(signIn.nonce));
+      const free = freeIn(back);
+      return free && now() < free.endsAt ? takeBack(signIn, back, free.endsAt) : undefined;
+    },
+    find(name, place) {
+      const open = (nonce: string, back: string | undefined, owner?: string): GoodSignIn | undefined => {
+        const { wallet = '', endsAt = 0 } = freeIn(back) ?? {};
+        return now() < endsAt && wallet === (owner ?? wallet) ? { nonce, wallet } : undefined;
+      };
+      return whenKnown(counters.get(backOf(name)), (back) => {
+        const [, nonce = '', where, owner] = back?.split(' ') ?? [];
+        if (where !== hashOf(place)) return undefined;
+        return isName(back)
+          ? whenKnown(counters.get(backOf(nonce)), (own) => open(nonce, own, owner))
+          : open(name, back);
+      });
+    },
+  };
+}
+
+/** Counts the uses of each wallet; the one that is too many rejects with `rate_limited`. */
+function createUseCount(space: string, { counters, now }: UsesSetup): (wallet: string) => Promise<void> {
   /** Limits may be counted elsewhere than marks are kept: while they cannot be, they let pass. */
   async function counted(wallet: string): Promise<WindowCount> {
     try {
@@ -55,45 +139,23 @@ export function createSignInUses(space: string, { counters, now }: Pick<SignInSe
     }
   }
 
-  async function countUse(wallet: string): Promise<void> {
+  return async (wallet) => {
     const { count, resetsAt } = await counted(wallet);
     if (count <= MAX_USES) return;
     const detail = `The wallet ${wallet} has signed in more than ${MAX_USES} times in five minutes; take an access token, which is good for many requests.`;
     throw new TollhouseError('rate_limited', detail, {
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt - now()) / 1_000)),
     });
-  }
-
-  function giveBack({ nonce, wallet }: GoodSignIn, place: string): Promise<void> {
-    return counters.put(backOf(nonce), `${FREE} ${wallet} ${hashOf(place)}`, KEPT_MS);
-  }
-
-  return {
-    isUsed: (nonce) =>
-      whenKnown(counters.anyTaken([markOf(nonce)]), (isMarked) =>
-        isMarked ? whenKnown(counters.get(backOf(nonce)), (back) => !isFree(back)) : false,
-      ),
-    async take({ nonce, wallet }) {
-      await countUse(wallet);
-      if (await counters.takeOnce(markOf(nonce), KEPT_MS)) return true;
-      const back = await counters.get(backOf(nonce));
-      return isFree(back) && counters.replace(backOf(nonce), back, TAKEN, KEPT_MS);
-    },
-    giveBack,
-    async passOn(signIn, place) {
-      await counters.takeOnce(markOf(signIn.nonce), KEPT_MS);
-      await giveBack(signIn, place);
-    },
-    find: (nonce, place) =>
-      whenKnown(counters.get(backOf(nonce)), (back) => {
-        const [free, wallet = '', where] = back?.split(' ') ?? [];
-        return free === FREE && where === hashOf(place) ? { nonce, wallet } : undefined;
-      }),
   };
 }
 
-function isFree(back: string | undefined): back is string {
-  return back?.startsWith(FREE) === true;
+function isName(back: string | undefined): boolean {
+  return back?.startsWith(`${NAME} `) === true;
+}
+
+function freeIn(back: string | undefined): Free | undefined {
+  const [state, wallet = '', _place, endsAt] = back?.split(' ') ?? [];
+  return state === FREE && endsAt !== undefined ? { wallet, endsAt: Number(endsAt) } : undefined;
 }
 
 function hashOf(place: string): string {

@@ -4,9 +4,9 @@ import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/pars
 import { toCaip2 } from '../../protocol/networks/networks.js';
 import { readHeader } from '../../protocol/wire/json.js';
 import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
-import type { InspectedProof, RefusedProof, SignInChallenge, SignInUse } from '../types.js';
+import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
 import type { IssuedNonces } from './issued-nonce.js';
-import { createSignInUses, type GoodSignIn, type SignInUses } from './sign-in-uses.js';
+import { createSignInUses, type SignInUses, type TakenSignIn } from './sign-in-uses.js';
 import { type Addressed, boundOf, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
@@ -120,10 +120,11 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
   }
   if (await uses.isUsed(nonce)) return { proof: REPLAYED };
   const [signIn, place] = [{ nonce, wallet }, placeOf(site.value, asked)];
-  return provenOnce(uses, signIn, async (next) => {
-    await uses.giveBack(signIn, place);
-    if (next !== undefined) await uses.passOn({ nonce: next, wallet }, place);
-  });
+  return provenOnce(
+    wallet,
+    () => uses.take(signIn),
+    (taken, next) => taken.giveBack(place, next),
+  );
 }
 
 async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: Addressed): Promise<InspectedProof> {
@@ -131,16 +132,29 @@ async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: 
   if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value.domain))) === undefined) return ABSENT;
   const place = placeOf(site.value, asked);
   const signIn = await uses.find(nonce, place);
-  // What was not signed is not passed on: it would never end.
-  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, () => uses.giveBack(signIn, place));
+  if (signIn === undefined) return ABSENT;
+  return provenOnce(
+    signIn.wallet,
+    () => uses.takeAgain(signIn),
+    // What was not signed gets no further names: they would never end.
+    (taken) => taken.giveBack(place),
+  );
 }
 
-function provenOnce(uses: SignInUses, signIn: GoodSignIn, giveBack: SignInUse['giveBack']): InspectedProof {
+function provenOnce(
+  address: string,
+  take: () => Promise<TakenSignIn | undefined>,
+  giveBack: (taken: TakenSignIn, next?: string) => Promise<void>,
+): InspectedProof {
+  let taken: TakenSignIn | undefined;
   return {
-    proof: { status: 'proven', wallet: { address: signIn.wallet, by: 'siwx', scopes: [] } },
+    proof: { status: 'proven', wallet: { address, by: 'siwx', scopes: [] } },
     use: {
-      take: async () => ((await uses.take(signIn)) ? undefined : REPLAYED),
-      giveBack,
+      async take() {
+        taken = await take();
+        return taken === undefined ? REPLAYED : undefined;
+      },
+      giveBack: async (next) => taken && giveBack(taken, next),
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Express, RequestHandler } from 'express';
 import { createHoldings } from '../../../src/access/holdings.js';
 import { createAuthRouter } from '../../../src/http/auth/auth-router.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
+import type { SignInChallenge } from '../../../src/identity/types.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -14,7 +15,7 @@ import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helper
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import { accessTokenFor, askChallenge, type ProofHeaders, signIn } from '../../helpers/http/sign-in.js';
 import { startPostgres } from '../../helpers/storage/postgres.js';
-import { signPayment } from '../../helpers/transactions/payments.js';
+import { encodeHeader, signPayment } from '../../helpers/transactions/payments.js';
 import {
   signInHeader,
   signInInfo,
@@ -177,6 +178,50 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
 
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
     expect(statuses.filter((status) => status !== 200)).toEqual(Array(7).fill(401));
+  });
+
+  describe('one signature of a holder, shown until ten strangers have each a challenge of a 402', () => {
+    /** Pays with money of a stranger's own, repeating a challenge as official clients do. */
+    async function repeating(url: string, { extensions }: SignInChallenge): Promise<ProofHeaders> {
+      const stranger = await fixture.sandbox.createWallet({ usdc: '1' });
+      const { accepted, transaction } = await signPayment({ sandbox: fixture.sandbox, payer: stranger }, url);
+      const payload = { transaction: Buffer.from(transaction).toString('base64') };
+      return { 'payment-signature': encodeHeader({ x402Version: 2, accepted, payload, extensions }) };
+    }
+
+    async function shownTenTimes() {
+      const club = await openClub(createMemoryCounters());
+      const proof = await signIn(holder(1n), `${club.url}/row`);
+      const challenges: SignInChallenge[] = [];
+      for (let n = 0; n < 10; n += 1) challenges.push(await askChallenge(`${club.url}/row`, { headers: proof }));
+      const payments = await Promise.all(challenges.map((it) => repeating(`${club.url}/either`, it)));
+      const spent = fixture.sandbox.tokenBalance(fixture.payTo, USDC);
+      const paid = () => fixture.sandbox.tokenBalance(fixture.payTo, USDC) - spent;
+      return { club, proof, payments, paid };
+    }
+
+    test('lets one of them in, one after the other, and nobody else pays', async () => {
+      const { club, proof, payments, paid } = await shownTenTimes();
+      const statuses: number[] = [];
+      for (const payment of payments) statuses.push((await club.get('/row', payment)).status);
+      expect([statuses, paid()]).toEqual([[200, ...Array(9).fill(402)], 250_000n]);
+      expect((await club.get('/row', proof)).status).toBe(401);
+    });
+
+    test('lets one of them in, all at once, and nobody else pays', async () => {
+      const { club, payments, paid } = await shownTenTimes();
+      const answers = await Promise.all(payments.map((payment) => club.get('/row', payment)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      expect(paid()).toBe(250_000n);
+    });
+
+    test('lets its holder in, who has asked ten times, by the last challenge or the header itself', async () => {
+      const byLast = await shownTenTimes();
+      expect((await byLast.club.get('/row', byLast.payments[9])).status).toBe(200);
+      const { club, proof } = await shownTenTimes();
+      const { v2 } = await signPayment(fixture, `${club.url}/either`);
+      expect((await club.get('/row', { ...proof, ...v2 })).status).toBe(200);
+    });
   });
 
   test('sign-ins of a wallet that holds nothing take no room from others, whether their nonces are ours or not', async () => {

@@ -282,6 +282,60 @@ describe('a sign-in that is given back since a payment is asked for', () => {
     expect((await recall(next)).proof).toEqual(proven(alice.address));
   });
 
+  /** One header that was asked to pay several times, each time with another challenge. */
+  async function askedOften(times: number) {
+    const { identity, advance } = openIdentity();
+    const header = signInHeader(alice, await infoFor(identity));
+    const inspect = () => identity.inspect!(requestWith({ 'sign-in-with-x': header }, URL_ASKED));
+    const recall = (nonce: string) => identity.recall!(nonce, requestWith({}, URL_ASKED));
+    const names: string[] = [];
+    const ask = async (): Promise<void> => {
+      const { use } = await inspect();
+      expect(await use?.take()).toBeUndefined();
+      names.push(await nonceOf(identity));
+      await use?.giveBack(names.at(-1));
+    };
+    for (let n = 0; n < times; n += 1) await ask();
+    return { identity, advance, inspect, recall, names, ask };
+  }
+
+  test('has one use under all the challenges that came with its 402s, free again where that is given back', async () => {
+    const { inspect, recall, names } = await askedOften(3);
+    const [first, ...others] = await Promise.all([...names.map(recall), inspect()]);
+    expect(await first?.use?.take()).toBeUndefined();
+    for (const { use } of others) expect(await use?.take()).toMatchObject({ code: 'sign_in_replayed' });
+    for (const name of names) expect((await recall(name)).proof.status).toBe('absent');
+    expect((await inspect()).proof).toMatchObject({ code: 'sign_in_replayed' });
+
+    await first?.use?.giveBack();
+    for (const name of names) expect((await recall(name)).proof).toEqual(proven(alice.address));
+    const again = await inspect();
+    expect(await again.use?.take()).toBeUndefined();
+    expect((await recall(names[2] ?? '')).proof.status).toBe('absent');
+  });
+
+  test('is taken by one of many that come at once under its names', async () => {
+    const { inspect, recall, names } = await askedOften(5);
+    const all = await Promise.all([...names, ...names].map(recall).concat([inspect(), inspect()]));
+    const refusals = await Promise.all(all.map(({ use }) => use?.take()));
+    expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1);
+  });
+
+  test('is good under no challenge six minutes after its first use, however often and late it was given back', async () => {
+    const { advance, recall, names, ask } = await askedOften(1);
+    advance(4 * 60_000);
+    await ask();
+    advance(119_999);
+    const late = await recall(names[1] ?? '');
+    expect(await late.use?.take()).toBeUndefined();
+    await late.use?.giveBack();
+    const last = await recall(names[1] ?? '');
+    expect(last.proof).toEqual(proven(alice.address));
+    advance(1);
+    expect(await last.use?.take()).toMatchObject({ code: 'sign_in_replayed' });
+    expect((await recall(names[1] ?? '')).proof.status).toBe('absent');
+  });
+
   test('leaves the new challenge to whoever signs it, once', async () => {
     const { identity } = openIdentity();
     const [first, second] = [await infoFor(identity), await infoFor(identity)];
