@@ -2,9 +2,9 @@ import { boundedCache } from '../../lib/bounded-cache.js';
 
 /**
  * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
- * their way makes all of them fail at our cost, for the price of one transaction of its own (5,000 lamports). A new wallet has
- * room for the network fees of five ordinary payments, and for more with each that lands; what finds no room waits for it.
- * One payment always finds room.
+ * their way makes all of them fail at our cost, for the price of one transaction of its own (some 5,200 lamports). A new wallet has
+ * room for the network fees of five ordinary payments, and with each that lands for more, up to ten: less than twenty times
+ * that price. What finds no room waits for it. One payment always finds room.
  */
 export interface SendWindow {
   /**
@@ -35,6 +35,8 @@ interface Unlanded {
 
 /** Lamports: five times what the official client's payment costs. */
 const FIRST_ROOM = 50_005n;
+/** Ten times. Whoever has paid thousands can make a burst fail as any other. */
+const MOST_ROOM = 100_010n;
 const MAX_WALLETS = 50_000;
 /** A wallet that has paid nothing for so long is new again. */
 const MEMORY_MS = 3_600_000;
@@ -50,7 +52,8 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
 
   function hasRoom({ address, open }: Wallet, fee: bigint): boolean {
     const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);
-    return open.size === 0 || taken + fee <= FIRST_ROOM + (landed.get(address) ?? 0n);
+    const room = FIRST_ROOM + (landed.get(address) ?? 0n);
+    return open.size === 0 || taken + fee <= (room < MOST_ROOM ? room : MOST_ROOM);
   }
 
   function admit(wallet: Wallet, id: string, fee: bigint): void {

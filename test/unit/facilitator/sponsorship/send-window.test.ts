@@ -3,6 +3,8 @@ import { createSendWindow } from '../../../../src/facilitator/sponsorship/send-w
 const FIVE = ['a', 'b', 'c', 'd', 'e'];
 /** What the official client's payment costs, in lamports. */
 const FEE = 10_001n;
+/** What a transaction costs a payer that takes his money away before it. */
+const DRAIN = 5_203n;
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -49,6 +51,23 @@ test('each payment that lands makes room for two, in the order of their coming',
   window.leave('i', 'landed');
   await Promise.all(all);
   expect(told.map(([id, hasRoom]) => hasRoom && id)).toEqual(['i', 'j', 'k', 'l']);
+});
+
+test('however many have landed, a wallet has ten ordinary payments unlanded at most, which cost less than twenty drains', async () => {
+  const { window, enter, told } = await filled();
+  for (let n = 0; n < 200; n += 1) {
+    window.leave(n < FIVE.length ? (FIVE[n] ?? '') : `landed ${n - FIVE.length}`, 'landed');
+    await window.enter(`landed ${n}`, 'wallet', FEE);
+  }
+  // The last five are on their way still.
+  for (let n = 0; n < 5; n += 1) await enter(`burst ${n}`);
+  const eleventh = enter('eleventh');
+  await Promise.resolve();
+  expect(told.map(([id]) => id)).toEqual(['burst 0', 'burst 1', 'burst 2', 'burst 3', 'burst 4']);
+  expect(10n * FEE).toBeLessThan(20n * DRAIN);
+  window.leave('burst 0', 'landed');
+  await eleventh;
+  expect(told.at(-1)).toEqual(['eleventh', true]);
 });
 
 test('one that fails sends all away who wait, and the wallet is as new', async () => {
