@@ -72,7 +72,9 @@ export interface FacilitatorOptions {
    * Most that is spent on network fees in an hour, in lamports, by all fee payers together; payouts count as well. What
    * would pass it is not signed: payments are answered 503 `fee_limit_reached` until the hour is over, and nothing is offered.
    * The hour begins with its first fee. No payer uses more than a fifth of it, no seller of the service, and not the public
-   * settling for servers elsewhere; a fifth that is less than one fee lets one pass. With `storage`, operators set other shares for sellers. Default 1,000,000,000 (1 SOL, some 100,000 payments).
+   * settling for servers elsewhere; a fifth that is less than one fee lets one pass. All sellers and the public settling together use
+   * three fifths at most, and the rest is for your own routes and payouts. With `storage`, operators set other shares for sellers; one of
+   * more than 60 percent is beside those three fifths. Default 1,000,000,000 (1 SOL, some 100,000 payments).
    */
   readonly maxFeeLamportsPerHour?: bigint | number;
   /**

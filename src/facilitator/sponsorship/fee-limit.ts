@@ -25,13 +25,14 @@ export type FeeCount =
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
  * is a fixed one, begun by its first fee. No payer, no seller and not the public, who
  * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone;
- * operators can set another share for a seller.
+ * operators can set another share for a seller. All sellers and the public together use three fifths at most: what is left is for the
+ * operator's own routes and payouts. A seller with a set share of more than that is not counted in it.
  */
 export interface FeeLimit {
   /**
    * Counts a fee before it is signed for; one that would pass a limit is not counted.
    * @param lamports - the most that the transaction can cost
-   * @throws TollhouseError `fee_limit_reached`, with the rest of the hour to wait, for the whole, a seller, or all public settling
+   * @throws TollhouseError `fee_limit_reached`, with the rest of the hour to wait, for the whole, a seller, all public settling, or both of all together
    */
   take(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
   /** The same without counting, for what is to be signed only after some more work. */
@@ -62,9 +63,10 @@ export interface FeeLimitParts {
 
 const MINUTE_MS = 60_000;
 
-const SHARE_OF: Readonly<Record<Exclude<keyof FeeParties, 'payer'>, string>> = {
+const SHARE_OF: Readonly<Record<Exclude<FeeShare['party'], 'payer'>, string>> = {
   seller: 'The payments of this seller',
   isPublic: 'The payments of servers elsewhere, and of requests without a service key or project,',
+  others: 'The payments of all sellers and of servers elsewhere together',
 };
 
 /** Makes a limit. Nothing is counted before the first fee. */

@@ -15,7 +15,10 @@ export interface FeeParties {
   readonly isPublic?: boolean;
 }
 
-/** Bounds what each party may use of the fees of an hour, so that nobody uses them up for the others. */
+/**
+ * Bounds what each party may use of the fees of an hour, so that nobody uses them up for the others. Sellers are anybody, and one may be
+ * many, so all of them and the public have one more share together, which leaves the operator's own routes a reserve.
+ */
 export interface FeeShares {
   /** The shares that a fee counts for. */
   of(parties: FeeParties): MaybePromise<readonly FeeShare[]>;
@@ -23,7 +26,8 @@ export interface FeeShares {
 
 /** The share of one party. */
 export interface FeeShare extends HourlyAllowance {
-  readonly party: keyof FeeParties;
+  /** `others`: all for whom the operator pays who are not the operator, together. */
+  readonly party: keyof FeeParties | 'others';
 }
 
 /** What shares are made of. */
@@ -39,6 +43,8 @@ export interface FeeSharesParts {
   readonly now: () => number;
 }
 
+/** What all sellers and the public use of the hour at most, in percent. */
+const OTHERS_PERCENT = 60;
 /** What is forgotten of the least recent ones is counted once more, in their share only. */
 const MAX_SHARES = 10_000;
 /** How long the word of an operator is remembered. */
@@ -65,7 +71,7 @@ export function createFeeShares(parts: FeeSharesParts): FeeShares {
     );
   }
 
-  function share(party: keyof FeeParties, name: string, percent = DEFAULT_FEE_PERCENT): FeeShare {
+  function share(party: FeeShare['party'], name: string, percent = DEFAULT_FEE_PERCENT): FeeShare {
     // One that is changed counts from nothing: an hour that was used up is open again at once.
     const size = percent === DEFAULT_FEE_PERCENT ? '' : `:${percent}`;
     const key = `fee-share:${network}:${party}:${name}${size}`;
@@ -79,12 +85,18 @@ export function createFeeShares(parts: FeeSharesParts): FeeShares {
 
   return {
     of({ payer, seller, isPublic = false }) {
-      const others = [
+      const own = [
         ...(payer === undefined ? [] : [share('payer', payer)]),
         ...(isPublic ? [share('isPublic', 'settle')] : []),
       ];
-      if (seller === undefined) return others;
-      return whenKnown(percentOf(seller), (percent) => [...others, share('seller', seller, percent)]);
+      // The last to be asked: who has used up a share of his own is told that.
+      const others = share('others', 'all', OTHERS_PERCENT);
+      if (seller === undefined) return isPublic ? [...own, others] : own;
+      return whenKnown(percentOf(seller), (percent) => {
+        const all = [...own, share('seller', seller, percent)];
+        // An operator who gives one seller more than all have together means it: that is beside their share.
+        return percent > OTHERS_PERCENT ? all : [...all, others];
+      });
     },
   };
 }

@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from '../../helpers/http/webhook-receive
 import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
-/** Some fourteen payments of 10,001 lamports; a fifth is two. */
+/** Some fourteen payments of 10,001 lamports; a fifth is two, three fifths are eight. */
 const LIMIT = 150_000;
 const TRIES = 8;
 const NEARLY_NOTHING = '0.000001';
@@ -26,7 +26,7 @@ describe.each(DAILY_DATABASES)('network fees of an hour, on %s', (_name, openDat
   let stopDatabase: () => Promise<void>;
   const operator = Keypair.generate();
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     const { url, stop } = await openDatabase();
     stopDatabase = stop;
     const limits = { MAX_FEE_LAMPORTS_PER_HOUR: String(LIMIT), RATE_LIMIT_SCALE: '1000' };
@@ -37,7 +37,7 @@ describe.each(DAILY_DATABASES)('network fees of an hour, on %s', (_name, openDat
     client = await connectGateway(server.url);
     upstream = await startReceiver((res) => void res.end('paid for'));
   });
-  afterAll(async () => {
+  afterEach(async () => {
     await server?.close();
     await upstream?.close();
     await stopDatabase?.();

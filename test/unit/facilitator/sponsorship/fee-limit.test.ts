@@ -176,6 +176,67 @@ describe('a share', () => {
     expect(await limit.take(FEE, { ...others, payer: 'second' })).toMatchObject({ ok: true });
   });
 
+  describe('of all sellers and the public together', () => {
+    const OWNERS: FeeLimitParts['owners'] = {
+      quotasOf: async (seller) => ({ feePercent: seller === 'favoured' ? 61 : seller === 'large' ? 60 : 20 }),
+    };
+    /** Two fees for a fifth; six for three fifths, of ten. */
+    const newShared = () =>
+      createFeeLimit({
+        network: 'solana-devnet',
+        maxFeeLamportsPerHour: 101_000n,
+        counters: undefined,
+        owners: OWNERS,
+        now,
+        onLimitReached: () => undefined,
+      });
+    const tries = async (limit: FeeLimit, parties: FeeParties, times = 9): Promise<number> => {
+      let taken = 0;
+      for (let n = 0; n < times; n += 1) {
+        const code = await codeOf(limit.take(FEE, parties)).catch(() => undefined);
+        if (code !== 'fee_limit_reached') taken += 1;
+      }
+      return taken;
+    };
+
+    test('is three fifths, and the rest of the hour is for routes without a seller', async () => {
+      const limit = newShared();
+      const counts = [];
+      for (const seller of ['a', 'b']) counts.push(await tries(limit, { seller, payer: seller }, 2));
+      counts.push(await tries(limit, { isPublic: true }, 2));
+      expect(counts).toEqual([2, 2, 2]);
+      for (const parties of [{ seller: 'c' }, { seller: 'd', isPublic: true }]) {
+        await expect(limit.take(FEE, parties)).rejects.toMatchObject({ code: 'fee_limit_reached' });
+      }
+      await expect(limit.take(FEE, { seller: 'c' })).rejects.toMatchObject({
+        message: expect.stringMatching(/^The payments of all sellers and of servers elsewhere together have used/),
+        context: { retryAfterSeconds: 3_600 },
+      });
+      expect(limit.fault()).toBeUndefined();
+      expect(await limit.take(FEE, PAYER)).toMatchObject({ ok: true });
+      expect(await tries(limit, {})).toBe(3);
+      await advance(HOUR_MS + 1);
+      expect(await limit.take(FEE, { seller: 'c' })).toMatchObject({ ok: true });
+    });
+
+    test('has room again for what did not leave', async () => {
+      const limit = newShared();
+      const fee = await counted(limit, { seller: 'a' });
+      expect(await tries(limit, { seller: 'large' }, 9)).toBe(5);
+      fee.giveBack();
+      expect(await limit.take(FEE, { seller: 'c' })).toMatchObject({ ok: true });
+    });
+
+    test('does not bind a seller to whom an operator gives more, and is not used by him', async () => {
+      const limit = newShared();
+      expect(await tries(limit, { seller: 'favoured' }, 4)).toBe(4);
+      expect(await tries(limit, { seller: 'large' })).toBe(6);
+      const other = newShared();
+      expect(await tries(other, { seller: 'large' })).toBe(6);
+      expect(await tries(other, { seller: 'favoured' }, 4)).toBe(4);
+    });
+  });
+
   test('counts nothing where another share, or the whole, is used up', async () => {
     const limit = newLimit(100_000n);
     await limit.take(FEE, { seller: 'seller' });
