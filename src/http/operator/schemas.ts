@@ -67,7 +67,8 @@ export const suspendBody = z.strictObject(
 /** Body of `POST /api/v1/operator/resume`. */
 export const resumeBody = suspendBody.omit({ reason: true });
 
-const FEE_PERCENT = 'How much of the network fees of an hour payments for what it sells may use, in percent. All sellers together have 60; one with more than that is beside them.';
+const FEE_PERCENT =
+  'How much of the network fees of an hour payments for what it sells may use, in percent. All sellers together have 60; one with more than that is beside them.';
 const feePercent = z.int('must be an integer').min(1, 'must be 1 or more').max(100, 'must be 100 or less');
 
 /** Body of `PATCH /api/v1/operator/owners/{wallet}`. */
