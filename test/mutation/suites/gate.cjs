@@ -19,6 +19,7 @@ require('../suite.cjs').declareTests(
     'http/abuse/broken-responses.test.ts',
     'http/payment/settle-before.test.ts',
     'http/payment/failing-stores.test.ts',
+    'http/payment/unsendable.test.ts',
   ],
   LONGEST_TEST_MS,
 );
