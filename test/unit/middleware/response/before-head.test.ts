@@ -74,11 +74,24 @@ describe('the head of a response that waits for some work', () => {
     expect(drained).toBe(1);
   });
 
-  test('asks nobody for more who has written nothing', async () => {
+  test('asks nobody for more who has written nothing, and gives its response back to who ends it', async () => {
     work = async () => TOLD;
-    handler = (res) => res.end('all');
+    let returned: unknown;
+    handler = (res) => {
+      returned = res.end('all') === res;
+    };
     expect(await get()).toMatchObject({ body: 'all', credit: 'it' });
-    expect(drained).toBe(0);
+    expect([drained, returned]).toEqual([0, true]);
+  });
+
+  test('is not begun anew by a head that comes between its pieces', async () => {
+    work = async () => TOLD;
+    handler = (res) => {
+      res.write('a');
+      res.writeHead(500);
+      res.end('b');
+    };
+    expect(await get()).toMatchObject({ status: 200, body: 'ab', credit: 'it' });
   });
 
   test.each<[string, (res: Response) => unknown]>([
