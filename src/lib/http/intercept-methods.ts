@@ -72,7 +72,7 @@ export function freezeStatus(res: ServerResponse, isFrozen: () => boolean): void
 }
 
 /** Sends nothing, and answers what the method would. */
-function nothing(res: ServerResponse, name: string, args: readonly unknown[]): unknown {
+export function nothing(res: ServerResponse, name: string, args: readonly unknown[]): unknown {
   callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
   if (name === 'write') return true;
   return RETURNS_RESPONSE.has(name) ? res : undefined;

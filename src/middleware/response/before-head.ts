@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { freezeStatus, HEAD_METHODS, isHeadSent } from '../../lib/http/intercept-methods.js';
+import { freezeStatus, HEAD_METHODS, isHeadSent, nothing } from '../../lib/http/intercept-methods.js';
 import { checkChunk, checkStatus } from '../../lib/http/sendable.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
 import { exposeHeaders, setHeaders } from '../gate/respond.js';
@@ -51,10 +51,12 @@ export function beforeHead(res: Response, work: Work): void {
         completeHead();
       }
       if (state === 'over') return Reflect.apply(beneath[name], res, args);
-      if (name !== 'writeHead' && !isEnded) waiting.push(() => Reflect.apply(beneath[name], res, args));
-      isEnded ||= name === 'end';
-      if (name === 'write') mustDrain = true;
-      return name === 'write' ? false : res;
+      if (isEnded || name === 'writeHead') return nothing(res, name, args);
+      waiting.push(() => Reflect.apply(beneath[name], res, args));
+      isEnded = name === 'end';
+      if (name !== 'write') return res;
+      mustDrain = true;
+      return false;
     });
   }
   const isWaiting = () => state === 'waiting';
@@ -62,7 +64,9 @@ export function beforeHead(res: Response, work: Work): void {
   for (const name of HEAD_METHODS) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;
-    Reflect.set(res, name, (...args: unknown[]) => (isWaiting() ? res : Reflect.apply(original, res, args)));
+    Reflect.set(res, name, (...args: unknown[]) =>
+      isWaiting() ? nothing(res, name, args) : Reflect.apply(original, res, args),
+    );
   }
   // After an error Express cuts the connection of a response whose headers are sent, and writes another one over all others.
   const headersSent = Object.getOwnPropertyDescriptor(res, 'headersSent')?.get ?? (() => isHeadSent(res));

@@ -15,6 +15,11 @@ import { until } from '../../helpers/until.js';
 
 const LIVE = toCaip2('solana');
 const TEST = toCaip2('solana-devnet');
+/** Which network, the place of its terms, and how it is named in them. */
+const SIDES = [
+  ['the first', 0, LIVE],
+  ['the second', 1, TEST],
+] as const;
 const usdcOf = (network: 'solana' | 'solana-devnet') =>
   KNOWN_TOKENS[network].find(({ symbol }) => symbol === 'USDC')!.mint;
 
@@ -105,10 +110,7 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
     expect(side.sandbox.tokenBalance(side.payTo, usdcOf(network)) - before).toBe(10_000n);
   });
 
-  test.each([
-    ['the first', 0, LIVE],
-    ['the second', 1, TEST],
-  ] as const)('says on which network a payment was refused on %s', async (_which, choice, network) => {
+  test.each(SIDES)('says on which network a payment was refused on %s', async (_which, choice, network) => {
     const { live, test } = fixture();
     const side = [live, test][choice]!;
     const paid = await signPayment(side, `${url}/both`, { choice, change: { amount: '9999' } });
@@ -119,10 +121,7 @@ describe.each(DAILY_EXPRESSES)('a gate that names two networks (%s)', (_name, ex
     expect(told).toMatchObject({ success: false, network });
   });
 
-  test.each([
-    ['the first', 0, LIVE],
-    ['the second', 1, TEST],
-  ] as const)('says on which network a payment may have been sent on %s', async (_which, choice, network) => {
+  test.each(SIDES)('says on which network a payment may have been sent on %s', async (_which, choice, network) => {
     const { live, test } = fixture();
     const side = [live, test][choice]!;
     const { v2 } = await signPayment(side, `${url}/hurried`, { choice });

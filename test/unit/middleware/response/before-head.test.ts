@@ -94,6 +94,22 @@ describe('the head of a response that waits for some work', () => {
     expect(await get()).toMatchObject({ status: 200, body: 'ab', credit: 'it' });
   });
 
+  test('tells who writes a piece after the end that it is over, and does not keep him waiting', async () => {
+    work = async () => TOLD;
+    const told = createGate();
+    let failure: unknown;
+    handler = (res) => {
+      res.end('all');
+      res.write('more', (error) => {
+        failure = error;
+        told.open();
+      });
+    };
+    expect(await get()).toMatchObject({ body: 'all', credit: 'it' });
+    await told.opened;
+    expect(failure).toBeInstanceOf(Error);
+  });
+
   test.each<[string, (res: Response) => unknown]>([
     ['a second end', (res) => res.end('more')],
     ['a piece', (res) => res.write('more')],
