@@ -7,6 +7,7 @@ import {
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types';
 import { networkFrom } from '../../../src/protocol/networks/networks.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { buildPaymentTransaction } from '../../../src/solana/building/payment-transaction.js';
 
@@ -87,6 +88,13 @@ export function carry(transaction: Uint8Array, accepted: PaymentRequirements): S
     v2: { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload }) },
     v1: { 'x-payment': encodeHeader({ x402Version: 1, scheme: 'exact', network, payload }) },
   };
+}
+
+/** The headers of a payment that carries an identifier. */
+export function named({ transaction, accepted }: SignedPayment, id: unknown): PaymentHeaders {
+  const payload = { transaction: Buffer.from(transaction).toString('base64') };
+  const extensions = { [PAYMENT_IDENTIFIER]: { info: { required: false, id } } };
+  return { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload, extensions }) };
 }
 
 /** The same payment with other bytes in the fee payer's slot, which its signature does not cover. */

@@ -1,12 +1,11 @@
-import { encodePaymentSignatureHeader } from '@x402/core/http';
+import { randomUUID } from 'node:crypto';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { ledgerWith } from '../../helpers/storage/ledgers.js';
-import { type PaymentHeaders, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
+import { named, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = 10_000n;
@@ -80,7 +79,7 @@ describe('a store that fails beside a payment', () => {
   test.each(['/after', '/before'])(
     'as it takes the identifier of a payment for %s: 503, uncharged, and the same payment is served then',
     async (path) => {
-      const headers = named(await signPayment(fixture, url + path));
+      const headers = named(await signPayment(fixture, url + path), `pay_${randomUUID()}`);
       failing = 'begin';
       const failed = await get(path, headers);
       expect([failed.status, await failed.json()]).toMatchObject([503, { code: 'store_unavailable' }]);
@@ -100,10 +99,3 @@ describe('a store that fails beside a payment', () => {
     expect(lookups).toBe(1);
   });
 });
-
-/** A payment that its payer has given a name. */
-function named({ transaction, accepted }: SignedPayment): PaymentHeaders {
-  const payload = { transaction: Buffer.from(transaction).toString('base64') };
-  const extensions = { [PAYMENT_IDENTIFIER]: { info: { required: false, id: `pay_${accepted.extra?.['nonce']}` } } };
-  return { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload, extensions }) };
-}

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
@@ -11,9 +10,9 @@ import {
   askTerms,
   carry,
   createGate,
+  named,
   type PaymentHeaders,
   receiptOf,
-  type SignedPayment,
   signPayment,
   stolenFrom,
 } from '../../helpers/transactions/payments.js';
@@ -33,13 +32,6 @@ function abandoned(url: string, headers: PaymentHeaders, when: Promise<void>): P
 
 async function codeOf(answer: Response): Promise<string> {
   return ((await answer.json()) as { code: string }).code;
-}
-
-/** The headers of a payment that carries an identifier. */
-function named({ transaction, accepted }: SignedPayment, id: unknown): PaymentHeaders {
-  const payload = { transaction: Buffer.from(transaction).toString('base64') };
-  const extensions = { [PAYMENT_IDENTIFIER]: { info: { required: false, id } } };
-  return { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload, extensions }) };
 }
 
 describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
