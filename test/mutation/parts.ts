@@ -51,19 +51,22 @@ const PAYMENT = [
 const GATE = [
   'middleware/idempotency/idempotent-request',
   'middleware/idempotency/request-fingerprint',
-  'middleware/terms/challenge-cache',
+  'middleware/idempotency/retry',
   'middleware/payment/identified-payment',
   'middleware/payment/offered-terms',
   'middleware/payment/paid-request',
   'middleware/payment/paid-responses',
-  'middleware/payment/payment-responses',
-  'middleware/idempotency/retry',
   'middleware/payment/payment-required',
+  'middleware/payment/payment-responses',
+  'middleware/payment/run-handler',
+  'middleware/payment/unpaid-request',
+  'middleware/response/before-head',
   'middleware/response/idempotency-notes',
   'middleware/response/response-buffer',
   'middleware/response/response-end',
   'middleware/response/response-recorder',
   'middleware/response/response-seal',
+  'middleware/terms/challenge-cache',
 ].map((name) => `src/${name}.ts`);
 
 /** Each with tests of its own: what survives costs the time of all tests that reach it. */

@@ -4,15 +4,12 @@ import { boundedCache } from '../../lib/bounded-cache.js';
  * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
  * their way makes all of them fail at our cost, for the price of one transaction of its own (some 5,200 lamports). A new wallet has
  * room for the network fees of five ordinary payments, and with each that lands for more, up to ten: less than twenty times
- * that price. What finds no room waits for it. One payment always finds room.
+ * that price. A customer, whose money went to the operator and could not come back to him, has room for as many as he has bought,
+ * up to a hundred. What finds no room waits for it. One payment always finds room.
  */
 export interface SendWindow {
-  /**
-   * Waits for room. Returns false where there was none in time, or where a payment of the wallet failed meanwhile.
-   * @param id - the payment; it keeps its room until it leaves
-   * @param fee - the network fee that it can cost, in lamports
-   */
-  enter(id: string, wallet: string, fee: bigint): Promise<boolean>;
+  /** Waits for room. Returns false where there was none in time, or where a payment of the wallet failed meanwhile. */
+  enter(payment: SponsoredPayment): Promise<boolean>;
   /**
    * Gives the room of a payment back.
    * @param end - what became of it, where that is known; only what has landed or failed says something about its wallet
@@ -20,23 +17,42 @@ export interface SendWindow {
   leave(id: string, end?: 'landed' | 'failed' | 'expired' | 'unsent'): void;
 }
 
+/** A payment that keeps its room from when it enters to when it leaves. */
+export interface SponsoredPayment {
+  readonly id: string;
+  readonly wallet: string;
+  /** The network fee that it can cost, in lamports. */
+  readonly fee: bigint;
+  /** Whether the operator himself is paid by it: of what a seller gets, or somebody elsewhere, the payer may be the one who gets it. */
+  readonly isOperators: boolean;
+}
+
 interface Wallet {
   readonly address: string;
   /** Unlanded payments by id. */
   readonly open: Map<string, Unlanded>;
-  readonly waiting: { readonly id: string; readonly fee: bigint; tell(hasRoom: boolean): void }[];
+  readonly waiting: { readonly payment: SponsoredPayment; tell(hasRoom: boolean): void }[];
 }
 
-interface Unlanded {
-  readonly fee: bigint;
+interface Unlanded extends SponsoredPayment {
   /** When it is of no more interest: no blockhash is alive then. */
   readonly endsAt: number;
 }
 
-/** Lamports: five times what the official client's payment costs. */
-const FIRST_ROOM = 50_005n;
-/** Ten times. Whoever has paid thousands can make a burst fail as any other. */
-const MOST_ROOM = 100_010n;
+/** Network fees of payments that have landed, in lamports. */
+interface Landed {
+  readonly all: bigint;
+  readonly operators: bigint;
+}
+
+const NONE_LANDED: Landed = { all: 0n, operators: 0n };
+
+/** What the official client's payment costs, in lamports. */
+const ORDINARY_FEE = 10_001n;
+const FIRST_ROOM = 5n * ORDINARY_FEE;
+/** Whoever has paid himself thousands of times can make a burst fail as any other. */
+const MOST_ROOM = 10n * ORDINARY_FEE;
+const CUSTOMERS_ROOM = 100n * ORDINARY_FEE;
 const MAX_WALLETS = 50_000;
 /** A wallet that has paid nothing for so long is new again. */
 const MEMORY_MS = 3_600_000;
@@ -48,51 +64,44 @@ const MAX_PAYMENTS = 50_000;
 export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
   const byPayment = boundedCache<string, Wallet>({ max: MAX_PAYMENTS });
-  const landed = boundedCache<string, bigint>({ max: MAX_WALLETS, ttl: MEMORY_MS });
+  const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS });
 
-  function hasRoom({ address, open }: Wallet, fee: bigint): boolean {
-    const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);
-    const room = FIRST_ROOM + (landed.get(address) ?? 0n);
-    return open.size === 0 || taken + fee <= (room < MOST_ROOM ? room : MOST_ROOM);
+  function roomOf(address: string): bigint {
+    const { all, operators } = landed.get(address) ?? NONE_LANDED;
+    return larger(smaller(FIRST_ROOM + all, MOST_ROOM), smaller(operators, CUSTOMERS_ROOM));
   }
 
-  function admit(wallet: Wallet, id: string, fee: bigint): void {
-    wallet.open.set(id, { fee, endsAt: performance.now() + FLIGHT_MS });
-    byPayment.set(id, wallet);
+  function hasRoom({ address, open }: Wallet, { fee }: SponsoredPayment): boolean {
+    const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);
+    return open.size === 0 || taken + fee <= roomOf(address);
+  }
+
+  function admit(wallet: Wallet, payment: SponsoredPayment): void {
+    wallet.open.set(payment.id, { ...payment, endsAt: performance.now() + FLIGHT_MS });
+    byPayment.set(payment.id, wallet);
   }
 
   function letIn(wallet: Wallet): void {
-    for (let [next] = wallet.waiting; next !== undefined && hasRoom(wallet, next.fee); [next] = wallet.waiting) {
+    for (let [next] = wallet.waiting; next !== undefined && hasRoom(wallet, next.payment); [next] = wallet.waiting) {
       wallet.waiting.shift();
-      admit(wallet, next.id, next.fee);
+      admit(wallet, next.payment);
       next.tell(true);
     }
     if (wallet.open.size === 0) wallets.delete(wallet.address);
   }
 
-  function waitFor(wallet: Wallet, id: string, fee: bigint): Promise<boolean> {
-    const { waiting } = wallet;
-    return new Promise((resolve) => {
-      const one = { id, fee, tell };
-      const late = setTimeout(() => {
-        waiting.splice(waiting.indexOf(one), 1);
-        resolve(false);
-      }, waitMs).unref();
-      function tell(hasRoom: boolean): void {
-        clearTimeout(late);
-        resolve(hasRoom);
-      }
-      waiting.push(one);
-    });
+  function addLanded(address: string, { fee, isOperators }: SponsoredPayment): void {
+    const { all, operators } = landed.get(address) ?? NONE_LANDED;
+    landed.set(address, { all: all + fee, operators: isOperators ? operators + fee : operators });
   }
 
   const leave: SendWindow['leave'] = (id, end) => {
     const wallet = byPayment.get(id);
     if (wallet === undefined) return;
-    const { fee = 0n } = wallet.open.get(id) ?? {};
+    const payment = wallet.open.get(id);
     byPayment.delete(id);
     wallet.open.delete(id);
-    if (end === 'landed') landed.set(wallet.address, (landed.get(wallet.address) ?? 0n) + fee);
+    if (end === 'landed' && payment !== undefined) addLanded(wallet.address, payment);
     if (end === 'failed') {
       landed.delete(wallet.address);
       for (const { tell } of wallet.waiting.splice(0)) tell(false);
@@ -101,15 +110,39 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   };
 
   return {
-    async enter(id, address, fee) {
-      if (byPayment.has(id)) return true;
+    async enter(payment) {
+      if (byPayment.has(payment.id)) return true;
+      const address = payment.wallet;
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };
       for (const [old, { endsAt }] of wallet.open) if (endsAt <= performance.now()) leave(old);
       wallets.set(address, wallet);
-      if (!hasRoom(wallet, fee)) return waitFor(wallet, id, fee);
-      admit(wallet, id, fee);
+      if (!hasRoom(wallet, payment)) return waitFor(wallet, payment, waitMs);
+      admit(wallet, payment);
       return true;
     },
     leave,
   };
+}
+
+function waitFor({ waiting }: Wallet, payment: SponsoredPayment, waitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const one = { payment, tell };
+    const late = setTimeout(() => {
+      waiting.splice(waiting.indexOf(one), 1);
+      resolve(false);
+    }, waitMs).unref();
+    function tell(hasRoom: boolean): void {
+      clearTimeout(late);
+      resolve(hasRoom);
+    }
+    waiting.push(one);
+  });
+}
+
+function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }

@@ -162,10 +162,13 @@ class SponsoredPayments implements Sponsorship {
     const refusal = isTaken ? undefined : await this.#takeUnseen(inspected, purpose, look);
     if (refusal !== undefined) return refusal;
     // Whatever was allowed before the wait may be so no longer.
-    if (!(await window.enter(transaction.messageHash, payer, networkFeeOf(transaction)))) {
+    const parties = partiesOf(inspected, purpose);
+    const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
+    const isOperators = parties.seller === undefined && parties.isPublic !== true;
+    if (!(await window.enter({ id, wallet: payer, fee, isOperators }))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
-    const counted = await feeLimit.take(networkFeeOf(transaction), partiesOf(inspected, purpose));
+    const counted = await feeLimit.take(fee, parties);
     if (!counted.ok) return counted.refusal;
     this.#take(inspected).fee = counted.fee;
     return undefined;

@@ -1,4 +1,4 @@
-import { createSendWindow } from '../../../../src/facilitator/sponsorship/send-window.js';
+import { createSendWindow, type SendWindow } from '../../../../src/facilitator/sponsorship/send-window.js';
 
 const FIVE = ['a', 'b', 'c', 'd', 'e'];
 /** What the official client's payment costs, in lamports. */
@@ -8,20 +8,25 @@ const DRAIN = 5_203n;
 
 afterEach(() => jest.restoreAllMocks());
 
+/** Asks for the room of a payment to somebody who may be the payer himself. */
+function enter(window: SendWindow, id: string, wallet = 'wallet', fee = FEE): Promise<boolean> {
+  return window.enter({ id, wallet, fee, isOperators: false });
+}
+
 /** A window that a wallet has filled, and what became of those who wait. */
 async function filled(waitMs?: number) {
   const window = createSendWindow(waitMs);
-  for (const id of FIVE) expect(await window.enter(id, 'wallet', FEE)).toBe(true);
+  for (const id of FIVE) expect(await enter(window, id)).toBe(true);
   const told: (readonly [string, boolean])[] = [];
-  const enter = async (id: string): Promise<void> => void told.push([id, await window.enter(id, 'wallet', FEE)]);
-  return { window, told, enter };
+  const next = async (id: string): Promise<void> => void told.push([id, await enter(window, id)]);
+  return { window, told, next };
 }
 
 test('a wallet with five ordinary payments unlanded waits, and another does not', async () => {
-  const { window, told, enter } = await filled();
-  const sixth = enter('sixth');
-  expect(await window.enter('other', 'another wallet', FEE)).toBe(true);
-  expect(await window.enter('a', 'wallet', FEE)).toBe(true);
+  const { window, told, next } = await filled();
+  const sixth = next('sixth');
+  expect(await enter(window, 'other', 'another wallet')).toBe(true);
+  expect(await enter(window, 'a')).toBe(true);
   expect(told).toEqual([]);
   window.leave('c');
   await sixth;
@@ -30,10 +35,10 @@ test('a wallet with five ordinary payments unlanded waits, and another does not'
 
 test('one that is not sent after all, or expires, frees its own room and makes no more', async () => {
   for (const end of [undefined, 'unsent', 'expired'] as const) {
-    const { window, told, enter } = await filled(1);
+    const { window, told, next } = await filled(1);
     window.leave('a', end);
-    await enter('i');
-    await enter('j');
+    await next('i');
+    await next('j');
     expect(told).toEqual([
       ['i', true],
       ['j', false],
@@ -42,8 +47,8 @@ test('one that is not sent after all, or expires, frees its own room and makes n
 });
 
 test('each payment that lands makes room for two, in the order of their coming', async () => {
-  const { window, told, enter } = await filled();
-  const all = ['i', 'j', 'k', 'l'].map(enter);
+  const { window, told, next } = await filled();
+  const all = ['i', 'j', 'k', 'l'].map(next);
   window.leave('a', 'landed');
   await Promise.all(all.slice(0, 2));
   expect(told.map(([id]) => id)).toEqual(['i', 'j']);
@@ -54,14 +59,14 @@ test('each payment that lands makes room for two, in the order of their coming',
 });
 
 test('however many have landed, a wallet has ten ordinary payments unlanded at most, which cost less than twenty drains', async () => {
-  const { window, enter, told } = await filled();
+  const { window, next, told } = await filled();
   for (let n = 0; n < 200; n += 1) {
     window.leave(n < FIVE.length ? (FIVE[n] ?? '') : `landed ${n - FIVE.length}`, 'landed');
-    await window.enter(`landed ${n}`, 'wallet', FEE);
+    await enter(window, `landed ${n}`);
   }
   // The last five are on their way still.
-  for (let n = 0; n < 5; n += 1) await enter(`burst ${n}`);
-  const eleventh = enter('eleventh');
+  for (let n = 0; n < 5; n += 1) await next(`burst ${n}`);
+  const eleventh = next('eleventh');
   await Promise.resolve();
   expect(told.map(([id]) => id)).toEqual(['burst 0', 'burst 1', 'burst 2', 'burst 3', 'burst 4']);
   expect(10n * FEE).toBeLessThan(20n * DRAIN);
@@ -70,12 +75,31 @@ test('however many have landed, a wallet has ten ordinary payments unlanded at m
   expect(told.at(-1)).toEqual(['eleventh', true]);
 });
 
+test('a customer has as many on their way at once as have landed of what he paid the operator, up to a hundred', async () => {
+  const window = createSendWindow(1);
+  const buy = (id: string) => window.enter({ id, wallet: 'customer', fee: FEE, isOperators: true });
+  for (const [bought, room] of [
+    [7, 10],
+    [30, 30],
+    [500, 100],
+  ] as const) {
+    for (let n = 0; n < bought; n += 1) {
+      expect(await buy(`bought ${n}`)).toBe(true);
+      window.leave(`bought ${n}`, 'landed');
+    }
+    const all = await Promise.all(Array.from({ length: 120 }, (_, n) => enter(window, `burst ${n}`, 'customer')));
+    expect(all.filter(Boolean).length).toBe(room);
+    // A failure makes him as new.
+    for (let n = 0; n < room; n += 1) window.leave(`burst ${n}`, n === 0 ? 'failed' : 'unsent');
+  }
+});
+
 test('one that fails sends all away who wait, and the wallet is as new', async () => {
-  const { window, told, enter } = await filled();
-  const first = enter('i');
+  const { window, told, next } = await filled();
+  const first = next('i');
   window.leave('a', 'landed');
   await first;
-  const all = ['j', 'k', 'l'].map(enter);
+  const all = ['j', 'k', 'l'].map(next);
   window.leave('b', 'failed');
   await Promise.all(all);
   expect(told.slice(1)).toEqual([
@@ -83,38 +107,38 @@ test('one that fails sends all away who wait, and the wallet is as new', async (
     ['k', false],
     ['l', false],
   ]);
-  const next = enter('m');
+  const another = next('m');
   window.leave('c');
   window.leave('d');
-  await next;
+  await another;
   expect(told.at(-1)).toEqual(['m', true]);
 });
 
 test('who waits too long is sent away, and takes no room later', async () => {
-  const { window, told, enter } = await filled(1);
-  await enter('late');
+  const { window, told, next } = await filled(1);
+  await next('late');
   expect(told).toEqual([['late', false]]);
   window.leave('a');
-  expect(await window.enter('next', 'wallet', FEE)).toBe(true);
+  expect(await enter(window, 'next')).toBe(true);
 });
 
 test('what nobody ends gives its room back when no blockhash can be alive any more', async () => {
   let now = 1;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const window = createSendWindow(1);
-  for (const id of FIVE) await window.enter(id, 'wallet', FEE);
+  for (const id of FIVE) await enter(window, id);
   now = 180_000;
-  expect(await window.enter('early', 'wallet', FEE)).toBe(false);
+  expect(await enter(window, 'early')).toBe(false);
   now = 180_001;
-  expect(await window.enter('next', 'wallet', FEE)).toBe(true);
+  expect(await enter(window, 'next')).toBe(true);
 });
 
 test('dear payments take the room of several, and one of them always finds room', async () => {
   const window = createSendWindow(1);
-  expect(await window.enter('a', 'wallet', 29_800n)).toBe(true);
-  expect(await window.enter('b', 'wallet', 29_800n)).toBe(false);
-  expect(await window.enter('c', 'wallet', 20_205n)).toBe(true);
-  expect(await window.enter('d', 'wallet', 1n)).toBe(false);
-  expect(await window.enter('e', 'another wallet', 1_000_000n)).toBe(true);
-  expect(await window.enter('f', 'another wallet', 1n)).toBe(false);
+  expect(await enter(window, 'a', 'wallet', 29_800n)).toBe(true);
+  expect(await enter(window, 'b', 'wallet', 29_800n)).toBe(false);
+  expect(await enter(window, 'c', 'wallet', 20_205n)).toBe(true);
+  expect(await enter(window, 'd', 'wallet', 1n)).toBe(false);
+  expect(await enter(window, 'e', 'another wallet', 1_000_000n)).toBe(true);
+  expect(await enter(window, 'f', 'another wallet', 1n)).toBe(false);
 });

@@ -45,6 +45,22 @@ describe('a wallet with as many payments on their way as it may have', () => {
     expect(await expired.next('b')).toMatchObject(TOO_MANY);
   });
 
+  test.each([
+    ['the operator, whose he is', {}, 20],
+    ['a seller', { seller: { owner: 'one' } }, 10],
+    ['somebody elsewhere', { isPublic: true }, 10],
+  ])('has room for twenty once twenty have landed that paid %s, or for ten', async (_whom, purpose, room) => {
+    const { begin, chain, sponsorship } = openSponsorship(10_000_000_000n, createSendWindow(1));
+    chain.held = PRICE * 100n;
+    const it = newInspected();
+    for (let at = 0; at < 20; at += 1) {
+      expect(await begin(another(it, `bought${at}`), purpose)).toBeUndefined();
+      sponsorship.ended(`bought${at}`, it.payer, { status: 'landed', slot: 1 });
+    }
+    const burst = await Promise.all(Array.from({ length: 30 }, (_, at) => begin(another(it, `next${at}`), purpose)));
+    expect(burst.filter((refusal) => refusal === undefined).length).toBe(room);
+  });
+
   test('is told to wait where one of them fails while the next waits for room', async () => {
     const { next, sponsorship, it } = await crowded();
     const waiting = next('next');

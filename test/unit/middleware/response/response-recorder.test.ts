@@ -206,6 +206,20 @@ describe('what is written down', () => {
     ]);
   });
 
+  test.each<[string, string, number, string | null]>([
+    ['its own length where it has a body', 'GET', 200, '9'],
+    ['the length that its body would have, to a HEAD', 'HEAD', 200, '4711'],
+    ['the length that its body would have, where nothing has changed', 'GET', 304, '4711'],
+  ])('is sent again with %s', async (_what, method, statusCode, length) => {
+    const body = Buffer.from(method === 'HEAD' || statusCode === 304 ? '' : 'the goods');
+    const app = await serveApp((it) =>
+      it.use((_req, res) => sendReplay(res, { statusCode, headers: { 'content-length': '4711' }, body })),
+    );
+    servers = [...servers, app];
+    const response = await fetch(app.url, { method });
+    expect([response.headers.get('content-length'), await response.text()]).toEqual([length, String(body)]);
+  });
+
   test('can be sent again, and says so', async () => {
     const first = await open((res) => res.status(201).set('X-Own', ['a', 'b']).end('the goods'));
     await fetch(first.url);
@@ -305,6 +319,46 @@ describe('whether a response is kept', () => {
     expect(await (await fetch(url)).text()).toBe('the goods');
     expect(seen.told.map(bodyOf)).toEqual(['the goods']);
   });
+});
+
+describe('what throws in front of the end', () => {
+  const LONG = 'x'.repeat(8 * 1024 * 1024);
+
+  /** An app where something in front of the response throws as it is ended, after it was sent or instead. */
+  async function openThrowing(isSent: boolean, body: string, keep: boolean) {
+    const seen: { recorded?: RecordedResponse } = {};
+    const app = await serveApp((it) => {
+      it.use((_req, res) => {
+        const { end } = res;
+        Reflect.set(res, 'end', (...args: unknown[]) => {
+          if (isSent) Reflect.apply(end, res, args);
+          throw new Error('the adapter fails');
+        });
+        seen.recorded = recordResponse(res, async () => keep);
+        res.end(body);
+      });
+    });
+    servers = [...servers, app];
+    return { url: app.url, seen };
+  }
+
+  test('takes nothing from a response that it has sent, however long, and is told', async () => {
+    const warned = once(process, 'warning');
+    const { url, seen } = await openThrowing(true, LONG, false);
+    expect((await (await fetch(url)).text()).length).toBe(LONG.length);
+    expect(seen.recorded?.hasEnded).toBe(true);
+    expect(await warned).toMatchObject([{ code: 'TOLLHOUSE_INTERNAL', message: 'Error: the adapter fails' }]);
+  });
+
+  test.each([true, false])(
+    'cuts a response that it has not sent, which has ended only if it is kept: %s',
+    async (keep) => {
+      const { url, seen } = await openThrowing(false, 'the goods', keep);
+      await expect(fetch(url)).rejects.toThrow();
+      await seen.recorded?.ended;
+      expect(seen.recorded?.hasEnded).toBe(keep);
+    },
+  );
 });
 
 describe('to wait for the end', () => {
