@@ -24,6 +24,7 @@ describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, 
   let runs = 0;
   let paid = 0n;
   let isMoved = false;
+  let rule: () => boolean;
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -74,6 +75,7 @@ describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, 
     app.get('/pack', requirePayment({ ...gated, pass: { uses: 1 } }), not);
     app.get('/credit', requirePayment({ ...gated, pass: { credit: true, cost: '$0.004' } }), not);
     app.get('/owed', requirePayment({ ...gated, compensate: false }), not);
+    app.get('/ruled', requirePayment({ ...gated, charge: () => rule() }), not);
     app.get('/twice', requirePayment(gated), requirePayment(gated), not);
     const bulk = { price: '$1', pass: { credit: true, cost: '$0.001' } } as const;
     app.get('/bulk', requirePayment({ ...gated, price: ['$0.01', bulk] }), not);
@@ -310,6 +312,17 @@ describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, 
     let again = await get('/cut', v2);
     while (again.status === 409) again = await get('/cut', v2);
     expect([again.status, again.headers.get('access-pass-remaining')]).toEqual([200, '0 USDC']);
+  });
+
+  test('is not told that it was not charged where the rule of its seller throws, and is tried again for its payment', async () => {
+    rule = () => {
+      throw new Error('the rule is broken');
+    };
+    const { v2, answer } = await failed('/ruled');
+    expect([answer.headers.get('access-credit'), answer.headers.get('access-pass')]).toEqual([null, null]);
+    rule = () => true;
+    expect((await get('/ruled', v2)).status).toBe(200);
+    expect([runs, received() - paid]).toEqual([2, PRICE]);
   });
 
   test('stays owed where its seller makes nothing good: three tries, and no credit', async () => {
