@@ -110,6 +110,16 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
     });
   });
 
+  test('a handler that takes its time is asked whether its payment is still its own, and answers it', async () => {
+    handler = (_req, res) => {
+      jest.spyOn(performance, 'now').mockReturnValueOnce(performance.now() + 3_600_000);
+      res.send('in the end');
+    };
+    const answer = await get((await sign()).v2);
+    jest.restoreAllMocks();
+    expect([answer.status, await answer.text()]).toEqual([200, 'in the end']);
+  });
+
   test('a stream arrives piece by piece, while the handler is still writing', async () => {
     const next = createGate();
     let ended = false;
