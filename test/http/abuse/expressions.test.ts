@@ -64,20 +64,25 @@ const PUMPS = [
 ];
 const ENDS = ['', '!', '\0', '\n\n', 'a', '/'];
 
+/** What may be the beginning of a regular expression: reading a file that has none takes as long as trying one out. */
+const BEGINNING = /(?:^|[(,=:[!&|?{};>]|return)\s*\/(?![*/])/m;
+
 /** Every regular expression of the source, by where it stands. */
 function expressions(): (readonly [string, RegExp])[] {
   const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   return files.flatMap((path) => {
-    const source = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest, true);
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    if (!BEGINNING.test(text)) return [];
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
     return literalsIn(source).map((text) => [`${relative('.', path)} ${text}`, expressionOf(text)] as const);
   });
 }
 
 function literalsIn(node: ts.Node): string[] {
-  const own = ts.isRegularExpressionLiteral(node) ? [node.text] : [];
+  if (ts.isRegularExpressionLiteral(node)) return [node.text];
   const below: string[] = [];
   ts.forEachChild(node, (child) => void below.push(...literalsIn(child)));
-  return [...own, ...below];
+  return below;
 }
 
 function expressionOf(text: string): RegExp {
@@ -112,6 +117,12 @@ function growth(work: (input: string) => unknown, inputOf: (length: number) => s
 const pumped = (head: string, pump: string, end: string) => (length: number) =>
   head + pump.repeat(Math.ceil(length / pump.length)) + end;
 
+/** The inputs, behind a head, that take more and more time as they get longer. */
+function tooLong(work: (input: string) => unknown, head: string): (readonly [pump: string, end: string])[] {
+  const inputs = PUMPS.flatMap((pump) => ENDS.map((end) => [pump, end] as const));
+  return inputs.filter(([pump, end]) => growth(work, pumped(head, pump, end)) >= MOST);
+}
+
 const EXPRESSIONS = expressions();
 
 test('a measure that sees what it looks for', () => {
@@ -124,12 +135,7 @@ test('there are expressions to look at', () => {
 });
 
 test.each(EXPRESSIONS)('%s', (_where, expression) => {
-  for (const pump of PUMPS) {
-    for (const end of ENDS) {
-      const grown = growth((input) => input.replace(expression, ''), pumped(headOf(expression), pump, end));
-      expect([pump, end, grown < MOST]).toEqual([pump, end, true]);
-    }
-  }
+  expect(tooLong((input) => input.replace(expression, ''), headOf(expression))).toEqual([]);
 });
 
 const TOKENS = KNOWN_TOKENS['solana-devnet'];
@@ -156,9 +162,7 @@ const READERS: Readonly<Record<string, (input: string) => unknown>> = {
 };
 
 test.each(Object.entries(READERS))('reading: %s', (_name, read) => {
-  for (const pump of PUMPS) {
-    for (const end of ENDS) expect([pump, end, growth(read, pumped('', pump, end)) < MOST]).toEqual([pump, end, true]);
-  }
+  expect(tooLong(read, '')).toEqual([]);
 });
 
 test.each<[string, (length: number) => string]>([
