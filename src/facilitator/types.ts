@@ -45,6 +45,8 @@ export interface PaymentUse {
   readonly seller?: Pick<ClaimRequest, 'owner' | 'projectId' | 'owedLegs' | 'legs'>;
   /** Whether a server elsewhere has it settled, which anybody may. Default false. */
   readonly isPublic?: boolean;
+  /** Whether the request decides who is paid, who may be the payer himself then. Default false. */
+  readonly paysAnybody?: boolean;
   /** Digest of the request: the payment is good for this one only. Default: for any request for the resource. */
   readonly fingerprint?: string;
   /**

@@ -24,7 +24,7 @@ export type Inspection =
   | { readonly ok: false; readonly refusal: Refusal };
 
 /** On whose behalf a payment is taken: whoever has network fees paid uses a share of his own. */
-export type PaymentPurpose = Pick<PaymentUse, 'seller' | 'isPublic'>;
+export type PaymentPurpose = Pick<PaymentUse, 'seller' | 'isPublic' | 'paysAnybody'>;
 
 /** How to settle. */
 export interface SettleStep {

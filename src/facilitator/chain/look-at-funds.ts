@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache';
+import { defined } from '../../lib/defined.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
@@ -9,7 +10,7 @@ import type { InspectedPayment } from '../backend/backend.js';
 import { online, payerFault } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
-import { leftAfter, spendingOf } from '../sponsorship/spending.js';
+import { delegateIn, leftAfter, spendingOf } from '../sponsorship/spending.js';
 import type { LookAtFunds } from '../sponsorship/sponsorship.js';
 
 /** What looking takes. */
@@ -53,7 +54,12 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     const proof = guardProof(guards, simulation);
     if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
     if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
-    const sight = { look, slot, left: leftAfter(spending, simulation) };
+    const sight = {
+      look,
+      slot,
+      left: leftAfter(spending, simulation),
+      ...defined({ delegate: delegateIn(simulation) }),
+    };
     verified.set(transaction.messageHash, sight);
     return { ok: true, sight };
   };

@@ -66,7 +66,7 @@ const MINUTE_MS = 60_000;
 const SHARE_OF: Readonly<Record<Exclude<FeeShare['party'], 'payer'>, string>> = {
   seller: 'The payments of this seller',
   isPublic: 'The payments of servers elsewhere, and of requests without a service key or project,',
-  others: 'The payments of all sellers and of servers elsewhere together',
+  others: 'The payments of all sellers, of servers elsewhere and of routes where a request says who is paid',
 };
 
 /** Makes a limit. Nothing is counted before the first fee. */

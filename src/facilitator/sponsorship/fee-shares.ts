@@ -13,11 +13,14 @@ export interface FeeParties {
   readonly seller?: string;
   /** Whether a server elsewhere had it settled, which anybody may. */
   readonly isPublic?: boolean;
+  /** Whether the request decides who is paid: it may be the payer himself. */
+  readonly paysAnybody?: boolean;
 }
 
 /**
  * Bounds what each party may use of the fees of an hour, so that nobody uses them up for the others. Sellers are anybody, and one may be
- * many, so all of them and the public have one more share together, which leaves the operator's own routes a reserve.
+ * many, so all of them, the public, and routes that let a request
+ * decide who is paid, have one more share together, which leaves the operator's own routes a reserve.
  */
 export interface FeeShares {
   /** The shares that a fee counts for. */
@@ -27,7 +30,7 @@ export interface FeeShares {
 /** The share of one party. */
 export interface FeeShare extends HourlyAllowance {
   /** `others`: all for whom the operator pays who are not the operator, together. */
-  readonly party: keyof FeeParties | 'others';
+  readonly party: Exclude<keyof FeeParties, 'paysAnybody'> | 'others';
 }
 
 /** What shares are made of. */
@@ -84,14 +87,14 @@ export function createFeeShares(parts: FeeSharesParts): FeeShares {
   }
 
   return {
-    of({ payer, seller, isPublic = false }) {
+    of({ payer, seller, isPublic = false, paysAnybody = false }) {
       const own = [
         ...(payer === undefined ? [] : [share('payer', payer)]),
         ...(isPublic ? [share('isPublic', 'settle')] : []),
       ];
       // The last to be asked: who has used up a share of his own is told that.
       const others = share('others', 'all', OTHERS_PERCENT);
-      if (seller === undefined) return isPublic ? [...own, others] : own;
+      if (seller === undefined) return isPublic || paysAnybody ? [...own, others] : own;
       return whenKnown(percentOf(seller), (percent) => {
         const all = [...own, share('seller', seller, percent)];
         // An operator who gives one seller more than all have together means it: that is beside their share.

@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { defined } from '../../lib/defined.js';
 import type { TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
@@ -16,6 +17,8 @@ export interface Sight {
   readonly slot: number;
   /** What is left in each account when the payment in question is made; missing where the node did not show it. */
   readonly left: ReadonlyMap<string, bigint>;
+  /** Who may empty one of the accounts beside their owner, base58. Default: nobody. */
+  readonly delegate?: string | undefined;
 }
 
 /**
@@ -68,6 +71,7 @@ interface LastSight {
   readonly slot: number;
   /** What was in the account, at least, before the payment that was looked at. */
   readonly held: bigint;
+  readonly delegate: string | undefined;
 }
 
 /** Longer than any blockhash lives: what has not landed by then never will. */
@@ -112,6 +116,7 @@ class AccountsInFlight implements MoneyInFlight {
       look: Math.min(...seen.map(({ look }) => look)),
       slot: Math.min(...seen.map(({ slot }) => slot)),
       left: new Map(seen.map(({ account, left }) => [account, left])),
+      ...defined({ delegate: seen.find((it) => it.delegate !== undefined)?.delegate }),
     };
   }
 
@@ -207,11 +212,11 @@ class AccountsInFlight implements MoneyInFlight {
     return left - open.reduce((sum, it) => sum + mostOf(it, account), 0n) >= least;
   }
 
-  #remember({ spending }: SpendingPayment, { look, slot, left }: Sight): void {
+  #remember({ spending }: SpendingPayment, { look, slot, left, delegate }: Sight): void {
     for (const { account, least } of spending) {
       const rest = left.get(account);
       const isNewest = look >= (this.#sights.get(account)?.look ?? 0);
-      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least });
+      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least, delegate });
     }
   }
 }

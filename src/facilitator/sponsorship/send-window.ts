@@ -20,6 +20,7 @@ export interface SendWindow {
 /** A payment that keeps its room from when it enters to when it leaves. */
 export interface SponsoredPayment {
   readonly id: string;
+  /** Whoever can take its money away before it lands: its payer, or a delegate; base58. */
   readonly wallet: string;
   /** The network fee that it can cost, in lamports. */
   readonly fee: bigint;
@@ -39,7 +40,7 @@ interface Unlanded extends SponsoredPayment {
   readonly endsAt: number;
 }
 
-/** Network fees of payments that have landed, in lamports. */
+/** Network fees of payments that have landed, in lamports; of one not more than an ordinary one's. */
 interface Landed {
   readonly all: bigint;
   readonly operators: bigint;
@@ -54,7 +55,6 @@ const FIRST_ROOM = 5n * ORDINARY_FEE;
 const MOST_ROOM = 10n * ORDINARY_FEE;
 const CUSTOMERS_ROOM = 100n * ORDINARY_FEE;
 const MAX_WALLETS = 50_000;
-/** A wallet that has paid nothing for so long is new again. */
 const MEMORY_MS = 3_600_000;
 const LONGEST_WAIT_MS = 15_000;
 const FLIGHT_MS = 180_000;
@@ -64,7 +64,8 @@ const MAX_PAYMENTS = 50_000;
 export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
   const byPayment = boundedCache<string, Wallet>({ max: MAX_PAYMENTS });
-  const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS });
+  // An hour after the first of them all are forgotten: each that lands makes new room.
+  const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS, noUpdateTTL: true });
 
   function roomOf(address: string): bigint {
     const { all, operators } = landed.get(address) ?? NONE_LANDED;
@@ -92,7 +93,9 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
 
   function addLanded(address: string, { fee, isOperators }: SponsoredPayment): void {
     const { all, operators } = landed.get(address) ?? NONE_LANDED;
-    landed.set(address, { all: all + fee, operators: isOperators ? operators + fee : operators });
+    // Whoever has us pay more for one payment has bought no more by it.
+    const counted = smaller(fee, ORDINARY_FEE);
+    landed.set(address, { all: all + counted, operators: isOperators ? operators + counted : operators });
   }
 
   const leave: SendWindow['leave'] = (id, end) => {

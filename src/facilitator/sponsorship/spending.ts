@@ -1,4 +1,4 @@
-import { tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import { delegateOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import type { SimulationOutcome } from '../../solana/rpc/rpc.js';
 import { readInstruction } from '../../solana/transaction/instructions.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
@@ -53,4 +53,9 @@ export function leftAfter(
     if (amount !== undefined) left.set(account, amount);
   }
   return left;
+}
+
+/** Who may empty one of the accounts beside their owner, as a simulation shows them, base58; undefined where nobody may. */
+export function delegateIn({ accounts = [] }: Pick<SimulationOutcome, 'accounts'>): string | undefined {
+  return accounts.map(delegateOf).find((delegate) => delegate !== undefined);
 }

@@ -77,6 +77,8 @@ export interface SponsorshipParts {
 interface Sponsored {
   /** The wallet and the accounts that it pays from. */
   readonly addresses: readonly string[];
+  /** Who may empty one of them beside their owner, as far as the chain was looked at. */
+  delegate?: string | undefined;
   fee?: CountedFee;
   isSent: boolean;
   isOver: boolean;
@@ -140,7 +142,7 @@ class SponsoredPayments implements Sponsorship {
       }
       // Nothing is waited for between the check and the taking: of payments at once, each sees those before it.
       if (flight.fits(payment, sight)) {
-        if (keep) this.#take(inspected);
+        if (keep) this.#take(inspected).delegate = sight.delegate;
         return undefined;
       }
       if (!flight.hasLandedSince(payment, sight)) await this.#learnLandings(payment);
@@ -164,8 +166,9 @@ class SponsoredPayments implements Sponsorship {
     // Whatever was allowed before the wait may be so no longer.
     const parties = partiesOf(inspected, purpose);
     const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
-    const isOperators = parties.seller === undefined && parties.isPublic !== true;
-    if (!(await window.enter({ id, wallet: payer, fee, isOperators }))) {
+    // One transaction of a delegate empties the accounts of many wallets: they have the room of one.
+    const wallet = this.#sponsored.get(id)?.delegate ?? payer;
+    if (!(await window.enter({ id, wallet, fee, isOperators: isOperators(parties) }))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
     const counted = await feeLimit.take(fee, parties);
@@ -278,8 +281,12 @@ function addressesOf({ payer, transaction }: InspectedPayment): readonly string[
   return [...new Set([payer, ...spendingOf(transaction).map(({ account }) => account)])];
 }
 
-/** The operator's own routes have no seller: they may use what the payers' shares leave them. */
+/** The operator's own routes have no seller, and say themselves whom they pay: they may use what the payers' shares leave them. */
 function partiesOf({ payer, terms }: InspectedPayment, purpose: PaymentPurpose | undefined): FeeParties {
-  const { seller, isPublic = false } = purpose ?? {};
-  return { payer, isPublic, ...(seller === undefined ? {} : { seller: seller.owner ?? terms.payTo }) };
+  const { seller, isPublic = false, paysAnybody = false } = purpose ?? {};
+  return { payer, isPublic, paysAnybody, ...(seller === undefined ? {} : { seller: seller.owner ?? terms.payTo }) };
+}
+
+function isOperators({ seller, isPublic, paysAnybody }: FeeParties): boolean {
+  return seller === undefined && isPublic !== true && paysAnybody !== true;
 }

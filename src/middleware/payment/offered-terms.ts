@@ -12,6 +12,7 @@ import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
 import { clientAddress } from '../gate/client-address.js';
+import { paysAnybody } from '../terms/network-terms.js';
 import type { OfferedKind } from '../terms/payment-terms.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
@@ -173,6 +174,7 @@ export async function claimFor(
   const useFor = (terms: Terms) => ({
     ...use,
     ...defined({ buys: gate.passes?.sales?.boughtWith(req, terms), seller: gate.sellerFor?.(terms) }),
+    paysAnybody: paysAnybody(gate.options),
   });
   let nearest: OpenedPayment | undefined;
   for (const terms of await candidatesFor(gate, req, payment, offered)) {

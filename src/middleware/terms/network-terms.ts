@@ -49,6 +49,11 @@ export function onEachNetwork(options: ResolvedPaymentOptions): readonly Resolve
   return perNetwork?.map((it) => Object.freeze({ ...shared, ...it })) ?? [options];
 }
 
+/** Whether a request decides who is paid: it may be whoever pays. */
+export function paysAnybody({ perNetwork, payTo }: Pick<ResolvedPaymentOptions, 'perNetwork' | 'payTo'>): boolean {
+  return (perNetwork ?? [{ payTo }]).some((it) => typeof it.payTo === 'function');
+}
+
 function valueOn<Value>(where: string, name: string, given: Value | PerNetwork<Value>, network: NetworkId): Value {
   if (!isPerNetwork(given)) return given as Value;
   const value = given[network];

@@ -47,8 +47,9 @@ export interface RequirePaymentOptions {
    */
   readonly price: RoutePrice | PerNetwork<RoutePrice>;
   /**
-   * Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request; or one for each
-   * network: `{ solana: …, 'solana-devnet': … }`. Default: the same on all.
+   * Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request, whose payments
+   * may go to anybody: they have three fifths of `maxFeeLamportsPerHour` together with all sellers. Or one for each network:
+   * `{ solana: …, 'solana-devnet': … }`. Default: the same on all.
    */
   readonly payTo: RoutePayTo | PerNetwork<RoutePayTo>;
   /**

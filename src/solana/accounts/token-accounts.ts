@@ -20,9 +20,11 @@ export interface TokenAccount {
   readonly amount: bigint;
 }
 
-// Layouts of the token programs, the same in both: mint, owner and amount of an account; decimals and state of a mint.
+// Layouts of the token programs, the same in both: mint, owner, amount and delegate of an account; decimals and state of a mint.
 const OWNER_OFFSET = 32;
 const AMOUNT_OFFSET = 64;
+const DELEGATE_OFFSET = 72;
+const DELEGATE_ADDRESS_OFFSET = 76;
 const STATE_OFFSET = 108;
 const FROZEN = 2;
 const DECIMALS_OFFSET = 44;
@@ -60,6 +62,12 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     owner: addressOf(data.subarray(OWNER_OFFSET, AMOUNT_OFFSET)),
     amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(AMOUNT_OFFSET, true),
   };
+}
+
+/** Who may take money from a token account beside its owner, base58; undefined where nobody may. */
+export function delegateOf(account: AccountState | null): string | undefined {
+  if (tokenAccountOf(account) === undefined || account?.data[DELEGATE_OFFSET] !== 1) return undefined;
+  return addressOf(account.data.subarray(DELEGATE_ADDRESS_OFFSET, STATE_OFFSET));
 }
 
 /** Whether a token account takes and gives nothing until the mint's authority thaws it. */

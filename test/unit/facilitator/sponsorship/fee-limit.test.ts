@@ -205,11 +205,13 @@ describe('a share', () => {
       for (const seller of ['a', 'b']) counts.push(await tries(limit, { seller, payer: seller }, 2));
       counts.push(await tries(limit, { isPublic: true }, 2));
       expect(counts).toEqual([2, 2, 2]);
-      for (const parties of [{ seller: 'c' }, { seller: 'd', isPublic: true }]) {
+      for (const parties of [{ seller: 'c' }, { seller: 'd', isPublic: true }, { paysAnybody: true }]) {
         await expect(limit.take(FEE, parties)).rejects.toMatchObject({ code: 'fee_limit_reached' });
       }
       await expect(limit.take(FEE, { seller: 'c' })).rejects.toMatchObject({
-        message: expect.stringMatching(/^The payments of all sellers and of servers elsewhere together have used/),
+        message: expect.stringMatching(
+          /^The payments of all sellers, of servers elsewhere and of routes where a request says who is paid have used/,
+        ),
         context: { retryAfterSeconds: 3_600 },
       });
       expect(limit.fault()).toBeUndefined();

@@ -88,6 +88,15 @@ test('what was seen of two accounts is as old as the older look, and is known wh
   );
 });
 
+test('who may empty an account beside its owner is remembered with what was seen of it', () => {
+  const flight = createMoneyInFlight();
+  const one = payment('p', 10n);
+  flight.fits(one, { ...sightOf(flight, 10n, 10n, 6), delegate: 'somebody' });
+  expect(flight.lastSight(payment('q', 0n))?.delegate).toBe('somebody');
+  flight.fits(one, sightOf(flight, 10n, 10n, 6));
+  expect(flight.lastSight(payment('q', 0n))?.delegate).toBeUndefined();
+});
+
 test('a landing that is told again, later, is the one that was told first', () => {
   const flight = createMoneyInFlight();
   const next = payment('next', 10n);

@@ -94,6 +94,30 @@ test('a customer has as many on their way at once as have landed of what he paid
   }
 });
 
+test('a purchase counts as an ordinary one, whatever its payer has had us pay for it, and for an hour', async () => {
+  let now = 1;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const window = createSendWindow(1);
+  const buy = async (id: string) => {
+    await window.enter({ id, wallet: 'customer', fee: 3n * FEE, isOperators: true });
+    window.leave(id, 'landed');
+  };
+  const room = async (name: string): Promise<number> => {
+    const ids = Array.from({ length: 60 }, (_, n) => `${name} ${n}`);
+    const all = await Promise.all(ids.map((id) => enter(window, id, 'customer')));
+    for (const id of ids) window.leave(id, 'unsent');
+    return all.filter(Boolean).length;
+  };
+  for (let n = 0; n < 20; n += 1) await buy(`bought ${n}`);
+  expect(await room('at once')).toBe(20);
+  now += 3_000_000;
+  await buy('another');
+  expect(await room('within the hour')).toBe(21);
+  now += 1_000_000;
+  await buy('in the next');
+  expect(await room('in the next hour')).toBe(6);
+});
+
 test('one that fails sends all away who wait, and the wallet is as new', async () => {
   const { window, told, next } = await filled();
   const first = next('i');

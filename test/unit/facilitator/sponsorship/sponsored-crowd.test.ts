@@ -49,6 +49,7 @@ describe('a wallet with as many payments on their way as it may have', () => {
     ['the operator, whose he is', {}, 20],
     ['a seller', { seller: { owner: 'one' } }, 10],
     ['somebody elsewhere', { isPublic: true }, 10],
+    ['whom the request named', { paysAnybody: true }, 10],
   ])('has room for twenty once twenty have landed that paid %s, or for ten', async (_whom, purpose, room) => {
     const { begin, chain, sponsorship } = openSponsorship(10_000_000_000n, createSendWindow(1));
     chain.held = PRICE * 100n;

@@ -1,6 +1,7 @@
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { createAccountBatch } from '../../../../src/solana/accounts/account-batch.js';
 import {
+  delegateOf,
   mintFactsOf,
   readMint,
   readTokenBalances,
@@ -99,6 +100,16 @@ describe('an account', () => {
     const account = { lamports: 1n, owner: PROGRAMS.token2022, data: padded.subarray(10, 82) };
 
     expect(tokenAccountOf(account)).toEqual({ mint: PROGRAMS.system, owner: PROGRAMS.system, amount: 7n });
+  });
+
+  test('has a delegate where it says so', () => {
+    const of = (...tag: number[]) => {
+      const account = state(PROGRAMS.token, 165, { 72: tag[0] ?? 0 });
+      account.data.set(new PublicKey(PROGRAMS.memo).toBytes(), 76);
+      return delegateOf(account);
+    };
+    expect([of(1), of(0)]).toEqual([PROGRAMS.memo, undefined]);
+    expect([delegateOf(null), delegateOf(state(PROGRAMS.memo, 165, { 72: 1 }))]).toEqual([undefined, undefined]);
   });
 
   test.each([

@@ -1,0 +1,89 @@
+import { type Keypair, PublicKey } from '@solana/web3.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { USDC } from '../../helpers/crash/crash-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { payingFetch } from '../../helpers/http/official-clients.js';
+import { standsStill } from '../../helpers/http/stands-still.js';
+import { type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
+
+/** Where a token account says whether it has a delegate, and whom. */
+const [DELEGATE_TAG, DELEGATE_START] = [72, 76];
+const FEE = 10_001n;
+
+let fixture: TollFixture;
+beforeAll(async () => {
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 10_000 });
+});
+afterEach(() => fixture.sandbox.faults.clear());
+afterAll(() => fixture.close());
+
+const newWallet = () => fixture.sandbox.createWallet({ sol: '1', usdc: '1' });
+const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
+
+/** Lets another wallet take what this one holds, as its own transaction would. */
+function approve(wallet: Keypair, delegate: string): void {
+  const { sandbox } = fixture;
+  const account = sandbox.fundToken(addressOf(wallet), USDC, 0n);
+  const state = sandbox.account(account);
+  if (state === null || state === undefined) throw new Error(`${account} does not exist`);
+  const data = Uint8Array.from(state.data);
+  data[DELEGATE_TAG] = 1;
+  data.set(new PublicKey(delegate).toBytes(), DELEGATE_START);
+  sandbox.setAccount(account, { ...state, data });
+}
+
+describe('four wallets that pay three times at once', () => {
+  test.each([
+    ['which one delegate could empty with one transaction, have the room of one wallet', true, 5],
+    ['which belong to themselves, have room for all', false, 12],
+  ])('%s', async (_what, isDelegated, room) => {
+    const { sandbox, payTo } = fixture;
+    const facilitator = fixture.facilitatorWith({ keypair: await sandbox.createWallet({ sol: '1' }) });
+    const url = await fixture.serve((app) => {
+      app.get('/', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => void res.send('sold'));
+    });
+    const delegate = addressOf(await newWallet());
+    const signed: SignedPayment[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const payer = await newWallet();
+      if (isDelegated) approve(payer, delegate);
+      for (let times = 0; times < 3; times += 1) signed.push(await signPayment({ sandbox, payer }, url));
+    }
+    sandbox.faults.add({ kind: 'late', slots: 50 });
+    const before = sandbox.calls.sendTransaction;
+    const answers = Promise.all(signed.map(({ v2 }) => fetch(url, { headers: v2 })));
+    await standsStill(() => sandbox.calls.sendTransaction - before);
+    expect(sandbox.calls.sendTransaction - before).toBe(room);
+    sandbox.faults.clear();
+    expect((await answers).map(({ status }) => status)).toEqual(Array(12).fill(200));
+  });
+});
+
+describe('a wallet that pays itself, at a route where requests say who is paid', () => {
+  /** Fifteen payments in an hour: three for each payer, nine for all that is not the operator's own. */
+  const LIMIT = 150_100n;
+
+  test('uses three fifths of the fees of an hour with all others, and the operator is paid after that', async () => {
+    const { sandbox, payTo } = fixture;
+    const feePayer = await sandbox.createWallet({ sol: '1' });
+    const facilitator = fixture.facilitatorWith({ keypair: feePayer, maxFeeLamportsPerHour: LIMIT });
+    const [own, merchant] = [addressOf(await newWallet()), addressOf(await newWallet())];
+    const url = await fixture.serve((app) => {
+      const sold = { facilitator, price: '$0.0001' };
+      const shop = requirePayment({ ...sold, payTo: (req) => String(req.params['merchant']) });
+      app.get('/shop/:merchant', shop, (_req, res) => void res.send('a deal'));
+      app.get('/own', requirePayment({ ...sold, payTo }), (_req, res) => void res.send('served'));
+    });
+    const buy = async (path: string, times: number): Promise<readonly number[]> => {
+      const { rpcUrl } = sandbox;
+      const pay = await payingFetch({ wallet: await newWallet(), rpcUrl });
+      const statuses: number[] = [];
+      for (let n = 0; n < times; n += 1) statuses.push((await pay(url + path)).status);
+      return statuses;
+    };
+    for (const to of [own, merchant, own]) expect(await buy(`/shop/${to}`, 3)).toEqual([200, 200, 200]);
+    expect(await buy(`/shop/${merchant}`, 1)).toEqual([503]);
+    expect(1_000_000_000n - BigInt(sandbox.balance(addressOf(feePayer)))).toBe(9n * FEE);
+    expect(await buy('/own', 3)).toEqual([200, 200, 200]);
+  });
+});
