@@ -1,4 +1,5 @@
 import { loadIfInstalled } from '../lib/optional-packages.js';
+import { plain } from '../lib/plain-text.js';
 import type { RequestLogger } from '../middleware/gate/request-log.js';
 import type { LogFormat, LogLevel } from './configuration/configuration.js';
 import { LogOutput, type LogTarget, standardLogOutput } from './log-output.js';
@@ -91,5 +92,5 @@ function forPeople(target: LogTarget): LogTarget {
 
 /** What comes from elsewhere neither ends its line nor steers the terminal. */
 function oneLine(value: unknown): string {
-  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, '\ufffd');
+  return plain(typeof value === 'string' ? value : JSON.stringify(value));
 }

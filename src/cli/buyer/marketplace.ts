@@ -6,12 +6,13 @@ import {
   marketProjectResponse,
   marketResponse,
 } from '../../http/projects/marketplace-schemas.js';
+import { plain } from '../../lib/plain-text.js';
 import { terminalExample } from '../../pages/market/listing-examples.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
-import { plain, printJson, printStep } from '../output/terminal.js';
+import { printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
 import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';

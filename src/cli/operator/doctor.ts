@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { plain } from '../../lib/plain-text.js';
 import type { Examined } from '../../server/examine/examination.js';
 import { examine } from '../../server/examine/examine.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
-import { plain, printJson } from '../output/terminal.js';
+import { printJson } from '../output/terminal.js';
 
 const USAGE = 'tollhouse doctor [--env <file>] [--json]';
 

@@ -1,7 +1,8 @@
+import { plain } from '../../lib/plain-text.js';
+
 const REFRESH_MS = 100;
 const LABEL_WIDTH = 11;
 const CLEAR_LINE = '\r\u001b[2K';
-const CONTROL = /\p{Cc}/gu;
 
 /** Prints one step: a label in its column, then what happened. */
 export function printStep(label: string, text: string): void {
@@ -33,11 +34,6 @@ export async function withProgress<T>(label: string, text: string, work: Promise
 /** Time since a moment of `performance.now()`, as `1.2 s`. */
 export function secondsSince(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
-}
-
-/** A text from elsewhere for the terminal: what would steer the terminal is shown, not obeyed. */
-export function plain(text: string): string {
-  return text.replace(CONTROL, '\ufffd');
 }
 
 /** Prints a value for programs. */

@@ -1,5 +1,5 @@
+import { plain } from '../../lib/plain-text.js';
 import { none, readArguments } from '../arguments/arguments.js';
-import { plain } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
 import { openSession } from '../session/session.js';
 import { selectProject } from './find-project.js';

@@ -1,9 +1,9 @@
 import { type Dispatcher, request } from 'undici';
 import { defined } from '../../lib/defined.js';
 import { retryAfterMs } from '../../lib/http/retry-after.js';
+import { plain } from '../../lib/plain-text.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { CommandError } from '../command.js';
-import { plain } from '../output/terminal.js';
 
 /** Where `tollhouse serve` listens unless told otherwise. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:4020';
