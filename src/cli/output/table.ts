@@ -1,4 +1,4 @@
-import { plain } from './terminal.js';
+import { plain } from '../../lib/plain-text.js';
 
 const GAP = '  ';
 const NUMBER = /^[\d.,–]*$/;

@@ -1,10 +1,11 @@
 import { withTimeout } from '../../lib/work/with-timeout.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
-import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY } from '../setup/health.js';
+import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft } from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 import { checkEndpoints, checkSocket } from './setup-endpoints.js';
@@ -60,11 +61,10 @@ async function checkFeePayers({ rpc, network, feePayers }: SetupParts): Promise<
     const lamports = accounts[index]?.lamports ?? 0n;
     const code = feePayerFault(lamports);
     if (code === undefined) return [];
-    const left = lamports / LAMPORTS_PER_SETTLEMENT;
     const detail =
       code === 'fee_payer_empty'
-        ? `the fee payer ${wallet} holds ${lamports} lamports and cannot pay for one payment`
-        : `the fee payer ${wallet} is nearly empty: it pays for ${left} payments more`;
+        ? `the fee payer ${wallet} holds ${lamports} lamports and cannot pay for one payment: the chain leaves ${LEAST_LAMPORTS} in a wallet`
+        : `the fee payer ${wallet} is nearly empty: it pays for ${settlementsLeft(lamports)} payments more`;
     const finding = { code, about: wallet, detail, fix: howToFund(wallet, network, host) };
     // Those behind the first only finish what was offered with them.
     return [code === 'fee_payer_empty' && index === 0 ? setupError(finding) : setupWarning(finding)];

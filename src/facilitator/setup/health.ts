@@ -4,6 +4,7 @@ import { withTimeout } from '../../lib/work/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { Storage, StoreState } from '../../storage/storage.js';
@@ -197,8 +198,14 @@ function feePayerFaults(lamports: bigint | undefined): readonly HealthFault[] {
 
 /** What is wrong with a fee payer that holds this; undefined when nothing is. */
 export function feePayerFault(lamports: bigint): 'fee_payer_empty' | 'fee_payer_low' | undefined {
-  if (lamports < LAMPORTS_PER_SETTLEMENT) return 'fee_payer_empty';
-  return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? 'fee_payer_low' : undefined;
+  const left = settlementsLeft(lamports);
+  if (left === 0n) return 'fee_payer_empty';
+  return left < RESERVE_SETTLEMENTS ? 'fee_payer_low' : undefined;
+}
+
+/** How many settlements a fee payer that holds this pays for. */
+export function settlementsLeft(lamports: bigint): bigint {
+  return lamports < LEAST_LAMPORTS ? 0n : (lamports - LEAST_LAMPORTS) / LAMPORTS_PER_SETTLEMENT;
 }
 
 /**

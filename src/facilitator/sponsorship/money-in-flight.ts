@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
+import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import type { TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
@@ -81,8 +82,6 @@ const LANDED_MS = 60_000;
 const SIGHT_MS = 10_000;
 const MAX_PAYMENTS = 50_000;
 const MAX_SIGHTS = 10_000;
-/** An account of SOL that holds anything must hold this much: what would leave less fails. */
-const LEAST_LAMPORTS = 890_880n;
 
 /** @param now - clock in milliseconds, never going back */
 export function createMoneyInFlight(now: () => number = () => performance.now()): MoneyInFlight {

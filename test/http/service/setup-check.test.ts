@@ -4,12 +4,14 @@ import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facili
 import type { SetupTarget } from '../../../src/facilitator/setup/setup-target.js';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { createRouter } from '../../../src/http/create-router.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { startLyingNode } from '../../helpers/nodes/lying-node.js';
 import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -51,16 +53,27 @@ describe('the fee payer', () => {
     return fixture.facilitatorWith({ keypair });
   }
 
-  test('is empty: an error, with the command that fills it', async () => {
-    const finding = await onlyFinding(await holding(0n));
+  test.each([0n, 900_879n])('with %s lamports is empty: an error, with the command that fills it', async (lamports) => {
+    const finding = await onlyFinding(await holding(lamports));
     expect(finding).toMatchObject({ code: 'fee_payer_empty', severity: 'error' });
     expect(finding.fix).toBe(`solana airdrop 1 ${finding.about} --url ${fixture.sandbox.rpcUrl}`);
   });
 
-  test('is nearly empty: a warning, with the payments that it still pays for', async () => {
-    const finding = await onlyFinding(await holding(905_000n));
+  test('is nearly empty: a warning, with as many payments as it still pays for', async () => {
+    const facilitator = await holding(925_000n);
+    const finding = await onlyFinding(facilitator);
     expect(finding).toMatchObject({ code: 'fee_payer_low', severity: 'warning' });
-    expect(finding.detail).toContain('pays for 90 payments more');
+    expect(finding.detail).toContain('pays for 3 payments more');
+    const url = await fixture.serve((app) => {
+      const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' });
+      app.get('/', gate, (_req, res) => void res.send('sold'));
+    });
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      statuses.push((await fetch(url, { headers: (await signPayment(fixture, url)).v2 })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 503]);
+    expect(await onlyFinding(facilitator)).toMatchObject({ code: 'fee_payer_empty' });
   });
 
   test('that is only there to finish what was offered with it may be empty, with a warning', async () => {

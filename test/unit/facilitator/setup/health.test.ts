@@ -11,7 +11,7 @@ const WALLET = 'wallet';
 function open() {
   const { now, advance } = testClock(0);
   const answers: { lamports: bigint | null | Error; genesis: string | Error; ledger: Error | undefined } = {
-    lamports: 1_000_000n,
+    lamports: 1_890_880n,
     genesis: GENESIS_HASHES[NETWORK],
     ledger: undefined,
   };
@@ -46,9 +46,10 @@ type Answers = ReturnType<typeof open>['answers'];
 
 test.each<[Partial<Answers>, FacilitatorHealth['status'], FacilitatorHealth['faults']]>([
   [{}, 'active', []],
-  [{ lamports: 999_999n }, 'degraded', ['fee_payer_low']],
-  [{ lamports: 10_000n }, 'degraded', ['fee_payer_low']],
-  [{ lamports: 9_999n }, 'down', ['fee_payer_empty']],
+  [{ lamports: 1_890_880n }, 'active', []],
+  [{ lamports: 1_890_879n }, 'degraded', ['fee_payer_low']],
+  [{ lamports: 900_880n }, 'degraded', ['fee_payer_low']],
+  [{ lamports: 900_879n }, 'down', ['fee_payer_empty']],
   [{ lamports: null }, 'down', ['fee_payer_empty']],
   [{ lamports: OUTAGE }, 'down', ['rpc_unreachable']],
   [{ ledger: OUTAGE }, 'down', ['store_unreachable']],
@@ -94,7 +95,7 @@ test('while it is down, who asks what is known has things looked at again', asyn
   const { monitor, answers, advance, looks } = open();
   answers.lamports = 0n;
   await monitor.check();
-  answers.lamports = 1_000_000n;
+  answers.lamports = 1_890_880n;
   await advance(5_000);
   expect(monitor.known()?.status).toBe('down');
   expect(looks()).toBe(2);
