@@ -89,7 +89,7 @@ export const REASONS = {
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
   wallet_suspended: 'The operator of this service has suspended this wallet; nothing was charged. Ask the operator.',
   payer_must_wait:
-    'A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in a while.',
+    'A transaction of this wallet landed with an error a short while ago, or many of its payments are on their way; nothing was charged. Pay again in a while.',
   payer_fee_limit_reached:
     'This wallet has used its share of the network fees that are paid here in an hour; nothing was charged. Pay again when the hour is over.',
   duplicate_settlement: 'This transaction has been used for a payment before.',

@@ -1,5 +1,4 @@
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
-import { REASONS } from '../../protocol/reasons.js';
 import type { Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { createMemoryCounters } from '../../storage/counters/memory-counters.js';
@@ -63,7 +62,7 @@ export function createPayerStanding({ network, counters, now }: PayerStandingPar
     async refusal(addresses) {
       const rest = await restMs(addresses);
       if (!(rest > 0)) return undefined;
-      const message = `${REASONS.payer_must_wait.split(';')[0]}; nothing was charged. Pay again in ${Math.ceil(rest / 1_000)} seconds.`;
+      const message = `A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in ${Math.ceil(rest / 1_000)} seconds.`;
       return { reason: 'payer_must_wait', message };
     },
     async failed(addresses) {

@@ -8,8 +8,8 @@ import { boundedCache } from '../../lib/bounded-cache.js';
  * up to a hundred. What finds no room waits for it. One payment always finds room.
  */
 export interface SendWindow {
-  /** Waits for room. Returns false where there was none in time, or where a payment of the wallet failed meanwhile. */
-  enter(payment: SponsoredPayment): Promise<boolean>;
+  /** True at once where there is room. Else waits: false where there was none in time, or where a payment of the wallet failed meanwhile. */
+  enter(payment: SponsoredPayment): true | Promise<boolean>;
   /**
    * Gives the room of a payment back.
    * @param end - what became of it, where that is known; only what has landed or failed says something about its wallet
@@ -113,7 +113,7 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   };
 
   return {
-    async enter(payment) {
+    enter(payment) {
       if (byPayment.has(payment.id)) return true;
       const address = payment.wallet;
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };

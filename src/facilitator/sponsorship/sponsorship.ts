@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { isPending } from '../../lib/maybe-promise.js';
 import type { Refusal } from '../../protocol/types.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { networkFeeOf } from '../../solana/transaction/network-fee.js';
 import type { BackendSettlement, InspectedPayment, PaymentPurpose } from '../backend/backend.js';
-import { online } from '../backend/chain-landing.js';
 import type { PaymentEventBus } from '../events/events.js';
 import type { CountedFee, FeeLimit } from './fee-limit.js';
 import type { FeeParties } from './fee-shares.js';
+import { createLandings, type Landings } from './landings.js';
 import type { MoneyInFlight, Sight, SpendingPayment } from './money-in-flight.js';
 import type { PayerStanding } from './payer-standing.js';
 import type { SendWindow } from './send-window.js';
@@ -89,7 +90,6 @@ const MAX_SPONSORED = 50_000;
 const MEMORY_MS = 3_600_000;
 /** After so many looks at accounts in which payments keep landing, the payer had better come again. */
 const MAX_LOOKS = 20;
-const MAX_STATUSES = 256;
 const oneSlot = (): Promise<unknown> => setTimeout(200);
 
 const CROWDED: Omit<Refusal, 'payer'> = {
@@ -101,7 +101,7 @@ const CROWDED: Omit<Refusal, 'payer'> = {
 const TOO_MANY: Omit<Refusal, 'payer'> = {
   reason: 'payer_must_wait',
   message:
-    'Too many payments of this wallet are on their way, and none of them has landed; nothing was charged. Pay again when they have.',
+    'Too many payments of this wallet are on their way; nothing was charged. Send this one again when some have landed, in a few seconds.',
 };
 
 /** Makes it. Nothing is asked before the first payment. */
@@ -111,10 +111,12 @@ export function createSponsorship(parts: SponsorshipParts): Sponsorship {
 
 class SponsoredPayments implements Sponsorship {
   readonly #parts: SponsorshipParts;
+  readonly #landings: Landings;
   readonly #sponsored = boundedCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
 
   constructor(parts: SponsorshipParts) {
     this.#parts = parts;
+    this.#landings = createLandings(parts);
   }
 
   async admit(inspected: InspectedPayment, purpose: PaymentPurpose | undefined): Promise<SponsorRefusal> {
@@ -145,7 +147,7 @@ class SponsoredPayments implements Sponsorship {
         if (keep) this.#take(inspected).delegate = sight.delegate;
         return undefined;
       }
-      if (!flight.hasLandedSince(payment, sight)) await this.#learnLandings(payment);
+      if (!flight.hasLandedSince(payment, sight)) await this.#landings.learn(payment);
       if (!flight.hasLandedSince(payment, sight)) return CROWDED;
       if (flight.hasLandedAfter(payment, sight)) await pause();
       sight = undefined;
@@ -168,7 +170,8 @@ class SponsoredPayments implements Sponsorship {
     const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
     // One transaction of a delegate empties the accounts of many wallets: they have the room of one.
     const wallet = this.#sponsored.get(id)?.delegate ?? payer;
-    if (!(await window.enter({ id, wallet, fee, isOperators: isOperators(parties) }))) {
+    const entering = window.enter({ id, wallet, fee, isOperators: isOperators(parties) });
+    if (isPending(entering) && !(await this.#landings.learnWhile(spendingPayment(inspected), entering))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
     const counted = await feeLimit.take(fee, parties);
@@ -237,18 +240,6 @@ class SponsoredPayments implements Sponsorship {
     if (flight.hasOthers(payment)) return this.checkFunds(inspected, flight.lastSight(payment), look, true);
     this.#take(inspected);
     return undefined;
-  }
-
-  /** Learns which of the others have landed meanwhile: what the node shows may be without their money already. */
-  async #learnLandings(payment: SpendingPayment): Promise<void> {
-    const { flight, rpc } = this.#parts;
-    const sent = flight.sentOthers(payment).slice(0, MAX_STATUSES);
-    if (sent.length === 0) return;
-    const { states } = await online(rpc.getSignatureStatuses(sent.map(([, signature]) => signature)));
-    for (const [index, [id]] of sent.entries()) {
-      const state = states[index];
-      if (state?.err === null) flight.landed(id, state.slot);
-    }
   }
 }
 

@@ -9,7 +9,7 @@ const DRAIN = 5_203n;
 afterEach(() => jest.restoreAllMocks());
 
 /** Asks for the room of a payment to somebody who may be the payer himself. */
-function enter(window: SendWindow, id: string, wallet = 'wallet', fee = FEE): Promise<boolean> {
+async function enter(window: SendWindow, id: string, wallet = 'wallet', fee = FEE): Promise<boolean> {
   return window.enter({ id, wallet, fee, isOperators: false });
 }
 

@@ -17,7 +17,7 @@ describe('a wallet with as many payments on their way as it may have', () => {
     return { ...opened, it, next: (id: string) => opened.begin(another(it, id)) };
   }
 
-  const TOO_MANY = { reason: 'payer_must_wait', message: expect.stringContaining('none of them has landed') };
+  const TOO_MANY = { reason: 'payer_must_wait', message: expect.stringContaining('Too many payments of this wallet') };
 
   test('is refused the next where none has landed in time', async () => {
     const { next } = await crowded(1);
