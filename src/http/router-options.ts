@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
+import { baseUrlSchema } from '../lib/http/base-url.js';
 import { pageOptions } from '../pages/layout/page-options.js';
 import { walletIdentityOption } from './auth/auth-router.js';
 
@@ -24,7 +25,7 @@ export const routerOptions = z.strictObject({
   gateway: z.custom<Gateway>(withProjects, 'a gateway, made by createGateway').optional(),
   tiers: z.custom<object>((it) => typeof it === 'object' && it !== null, 'tiers: { mint, levels: […] }').optional(),
   holdings: withFunction('readHolding', 'holdings, made by createHoldings').optional(),
-  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  baseUrl: baseUrlSchema.optional(),
   label: z.string('a text').optional(),
   page: z
     .union([z.literal(false), pageOptions], 'false, or an object of name, logo, colours, texts and render')

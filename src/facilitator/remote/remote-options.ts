@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBaseUrl } from '../../lib/http/base-url.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
@@ -92,12 +93,6 @@ export const remoteFacilitatorOptions = z.strictObject({
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')
     .default(() => Date.now),
 });
-
-function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '');
-}
 
 function isHeaders(value: unknown): boolean {
   if (typeof value === 'function') return true;

@@ -63,7 +63,7 @@ async function checkFeePayers({ rpc, network, feePayers }: SetupParts): Promise<
     if (code === undefined) return [];
     const detail =
       code === 'fee_payer_empty'
-        ? `the fee payer ${wallet} holds ${lamports} lamports and cannot pay for one payment: the chain leaves ${LEAST_LAMPORTS} in a wallet`
+        ? `the fee payer ${wallet} holds ${lamports} lamports and cannot pay for one payment: no fee may leave less than ${LEAST_LAMPORTS}`
         : `the fee payer ${wallet} is nearly empty: it pays for ${settlementsLeft(lamports)} payments more`;
     const finding = { code, about: wallet, detail, fix: howToFund(wallet, network, host) };
     // Those behind the first only finish what was offered with them.

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { WalletIdentity } from '../../identity/create-identity.js';
 import { noteSite } from '../../identity/identity-site.js';
+import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { resolveOptions } from '../../lib/options.js';
 import { createRoutes } from '../framework/routes.js';
 import { AUTH_OPERATIONS, type AuthParts } from './operations.js';
@@ -17,7 +18,7 @@ export const walletIdentityOption = z.custom<WalletIdentity>(
 
 const authRouterOptions = z.strictObject({
   identity: walletIdentityOption,
-  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  baseUrl: baseUrlSchema.optional(),
 });
 
 /** Sign-in of wallets: challenge, token, refresh, revoke, and the public keys of the tokens. Throws `bad_option` for a wrong option. */

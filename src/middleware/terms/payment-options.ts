@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Identity } from '../../identity/types.js';
+import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 import type { AddressInput } from '../../protocol/address-input.js';
 import type { PriceInput } from '../../protocol/money/money.js';
@@ -105,7 +106,7 @@ export interface RequirePaymentOptions {
   readonly deliveryTimeoutMs?: number;
   /**
    * Whether a response is charged for, told from its status and headers. Where it is not, `after` takes no money, and with
-   * `before` its payer is left with it (see `compensate`). Default: every status below 400; a redirect is a response, its `Location` may be the goods.
+   * `before` its payer is left with it (see `compensate`). Default: every status from 200 to 399; a redirect is a response, its `Location` may be the goods.
    */
   readonly charge?: (res: Response) => boolean;
   /** With `settle: 'after'`: how much of a response is held, in bytes. Default 4 MiB. */
@@ -169,7 +170,8 @@ const milliseconds = z
 
 const isFacilitator = (it: unknown): boolean => typeof Reflect.get(Object(it), 'openPayment') === 'function';
 
-const belowErrors = ({ statusCode }: Response): boolean => statusCode < 400;
+/** After an informational status, below 200, clients wait for the response still. */
+const belowErrors = ({ statusCode }: Response): boolean => statusCode >= 200 && statusCode < 400;
 
 /** Schema of {@link RequirePaymentOptions}; the defaults stand here. Prices and addresses are read by payment-terms.ts. */
 export const requirePaymentOptions = z.strictObject({
@@ -202,7 +204,7 @@ export const requirePaymentOptions = z.strictObject({
     () => belowErrors,
   ),
   maxHeldBytes: z.int('a whole number of bytes').min(1, 'at least 1').default(MAX_HELD_BYTES),
-  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  baseUrl: baseUrlSchema.optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
   paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
   page: pageOptions.optional(),

@@ -5,6 +5,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js';
+import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 import { showOutages } from '../browser/outage-page.js';
@@ -65,7 +66,7 @@ export const walletGateOptions = {
   holdings: z
     .custom<Holdings>((it) => typeof Reflect.get(Object(it), 'readHolding') === 'function', 'made by createHoldings')
     .optional(),
-  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  baseUrl: baseUrlSchema.optional(),
   scope: z.enum(['request', 'site'], '"request" or "site"').default('request'),
   requestNames: requestNamesOption('wallet'),
   page: pageOptions.optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
 import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
+import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { originList } from '../../middleware/gate/cross-origin.js';
 import type { PageOptions } from '../../pages/layout/page-options.js';
 import { isAddress } from '../../protocol/address.js';
@@ -142,7 +143,7 @@ const environment = z.object({
   PORT: portNumber.default(4020),
   METRICS_PORT: portNumber.optional(),
   METRICS_HOST: z.string().optional(),
-  BASE_URL: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  BASE_URL: baseUrlSchema.optional(),
   CROSS_ORIGINS: listOfOrigins.optional(),
   TRUST_PROXY: z
     .string()

@@ -225,6 +225,11 @@ describe('requirePayment throws at start, and says what was probably meant', () 
     ['a negative limit', { ...good, maxHeldBytes: -1 }, /"maxHeldBytes" must be at least 1/],
     ['a limit as text', { ...good, maxHeldBytes: '4mb' }, /"maxHeldBytes" must be a whole number of bytes/],
     ['a base address without protocol', { ...good, baseUrl: 'shop.example' }, /"baseUrl" must be an http\(s\) address/],
+    [
+      'a base address with a query',
+      { ...good, baseUrl: 'https://shop.example/x?y' },
+      /"baseUrl" must be .* without user, query/,
+    ],
     ['a hook that is no function', { ...good, onSettled: 'log' }, /"onSettled" must be a function/],
   ])('%s', (_what, options, says) => {
     const error = faultOf(requirePayment, options);

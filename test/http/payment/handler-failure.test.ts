@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NextFunction, Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
@@ -109,6 +110,15 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-why')).toBe('so');
     expect(JSON.parse(body)).toEqual({ status });
+  });
+
+  test.each([100, 102, 103, 199])('it answers %s, after which its client waits on: unpaid', async (status) => {
+    const payment = await signFor('/report', (_req, res) => res.status(status).end('the report'));
+    const asked = request(`${url}/report`, { agent: false, headers: { ...payment.v2 } }).on('error', () => undefined);
+    asked.end();
+    await new Promise((resolve) => asked.once('close', resolve));
+    expectNothingCharged();
+    await expectStillGood(payment, '/report');
   });
 
   test('it redirects where its seller does not charge for that: it comes through, unpaid', async () => {
