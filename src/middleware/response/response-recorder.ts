@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { defined } from '../../lib/defined.js';
 import { errorText } from '../../lib/error-text.js';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { checkChunk, checkStatus } from '../../lib/http/sendable.js';
@@ -185,7 +186,8 @@ function noteHead(res: ServerResponse, leavesLater: () => boolean): () => Omit<S
   Reflect.set(res, 'writeHead', (status: number, ...rest: unknown[]) => {
     if (head !== undefined) return Reflect.apply(writeHead, res, [status, ...rest]);
     writeHeadLater(res, status, rest);
-    head = { statusCode: res.statusCode, headers: ownHeaders(res.getHeaders()) };
+    const { statusCode, statusMessage } = res;
+    head = { statusCode, ...defined({ statusMessage }), headers: ownHeaders(res.getHeaders()) };
     return leavesLater() ? res : Reflect.apply(writeHead, res, [res.statusCode]);
   });
   return () => head;
@@ -204,7 +206,7 @@ function ownHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
 }
 
 /** Sends again what was sent before, and says so. */
-export function sendReplay(res: ServerResponse, { statusCode, headers, body }: StoredResponse): void {
+export function sendReplay(res: ServerResponse, { statusCode, statusMessage, headers, body }: StoredResponse): void {
   // Where there is a body its length is told anew, by whoever sends it last.
   const isOfAnother = res.req.method === 'HEAD' || statusCode === 304;
   for (const [name, value] of Object.entries(headers)) {
@@ -212,7 +214,7 @@ export function sendReplay(res: ServerResponse, { statusCode, headers, body }: S
   }
   res.setHeader(REPLAYED, 'true');
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), [REPLAYED]));
-  res.statusCode = statusCode;
+  Object.assign(res, { statusCode, ...defined({ statusMessage }) });
   if (body.length > 0) res.end(body);
   else res.end();
 }

@@ -221,12 +221,16 @@ describe('what is written down', () => {
   });
 
   test('can be sent again, and says so', async () => {
-    const first = await open((res) => res.status(201).set('X-Own', ['a', 'b']).end('the goods'));
+    const first = await open((res) => {
+      res.statusMessage = 'Made for you';
+      res.status(201).set('X-Own', ['a', 'b']).end('the goods');
+    });
     await fetch(first.url);
     const again = await serveApp((it) => it.use((_req, res) => sendReplay(res, first.seen.told[0]!)));
     servers = [...servers, again];
     const response = await fetch(again.url);
-    expect([response.status, await response.text()]).toEqual([201, 'the goods']);
+    const { status, statusText } = response;
+    expect([status, statusText, await response.text()]).toEqual([201, 'Made for you', 'the goods']);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'x-own': 'a, b',
       'idempotency-replayed': 'true',
