@@ -260,7 +260,7 @@ describe('the facilitator over HTTP', () => {
     });
 
     test.each([
-      ['nearly empty', '0.0005', 'degraded', 'enabled'],
+      ['nearly empty', '0.001', 'degraded', 'enabled'],
       ['empty', '0', 'down', 'disabled'],
     ])('tells when the fee payer is %s', async (_, sol, network, facilitation) => {
       const { rpcUrl } = fixture.sandbox;

@@ -9,9 +9,9 @@ import { ledgerWith } from '../../helpers/storage/ledgers.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-/** What 100 settlements cost. */
-const RESERVE = 1_000_000n;
-const SETTLEMENT = 10_000n;
+/** What 100 settlements cost, and one, above what a wallet must hold. */
+const RESERVE = 1_890_880n;
+const SETTLEMENT = 900_880n;
 
 describe('health tells the truth', () => {
   let fixture: TollFixture;
@@ -103,7 +103,7 @@ describe('health tells the truth', () => {
     await serve(await facilitatorHolding(SETTLEMENT - 1n));
     expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
     await expectUnready({ fee_payer: 'empty' }, /fee payer is empty/);
-    expect((await read('/wallet-status')).body).toMatchObject({ operational: false, balances: { SOL: 0.000_009_999 } });
+    expect((await read('/wallet-status')).body).toMatchObject({ operational: false, balances: { SOL: 0.000_900_879 } });
     await expectNotOffered();
   });
 
