@@ -184,11 +184,11 @@ async function signAndSend(
   parts.sponsorship.sent(transaction.messageHash, signature);
   const sent = { signature, blockhash: transaction.blockhash, ...height };
   const landing = await send(parts, inspected, step, {
-    ...sent,
     transaction: signed,
     commitment: step.commitment,
     preflight: true,
     timeoutMs: timeoutFor(parts, terms),
+    ...sent,
   });
   if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
   const verdict = await judgeRefusal(parts, verified, inspected, signature, landing);

@@ -22,21 +22,21 @@ export function outcomeEvent<Name extends KeptOutcome>(
   at: number,
 ): EventRecord {
   const project = defined({ projectId });
-  return newEvent({ type, owner: owner ?? terms.payTo, ...project, data: outcomeData(told) }, at);
+  return newEvent({ type, owner: owner ?? terms.payTo, data: outcomeData(told), ...project }, at);
 }
 
 function outcomeData(told: PaymentEvents[KeptOutcome]): EventData {
   const { id, resource } = told;
-  const payment = { payment_id: id, resource };
   const reason = 'reason' in told && told.reason !== undefined ? { reason: told.reason } : {};
   const timing =
     'durationMs' in told && told.durationMs !== undefined ? { duration_ms: Math.round(told.durationMs) } : {};
   if ('receipt' in told && told.receipt !== undefined) {
     const { payer, signature, slot, ...money } = told.receipt;
-    return { ...payment, payer, ...moneyOf(money), tx_signature: signature, slot, ...timing, ...reason };
+    return { payment_id: id, resource, payer, tx_signature: signature, slot, ...moneyOf(money), ...timing, ...reason };
   }
   // What has no receipt has terms.
-  return 'terms' in told ? { ...payment, payer: told.payer, ...moneyOf(told.terms), ...reason } : payment;
+  const whose = 'terms' in told ? { payer: told.payer, ...moneyOf(told.terms), ...reason } : {};
+  return { payment_id: id, resource, ...whose };
 }
 
 function moneyOf({ network, asset, amount, payTo }: Pick<Terms, 'network' | 'asset' | 'amount' | 'payTo'>) {

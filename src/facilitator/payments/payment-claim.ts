@@ -64,7 +64,6 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
     payer,
     terms,
     resource: resourceOf(record),
-    ...defined({ buys: record.buys }),
     resumed: own.resumed,
     get receipt() {
       return receipt;
@@ -91,6 +90,7 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
     },
     runAgain: () => ledger.runAgain(id, lease),
     served: useUp,
+    ...defined({ buys: record.buys }),
   };
 }
 

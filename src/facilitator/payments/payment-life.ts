@@ -70,13 +70,13 @@ export async function claimPayment(
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
   const sending = { mayBeSent: record.state !== 'claimed' };
   const settle = (options: ClaimSettlement) =>
-    settleClaimed({ ...parts, inspected, record, lease, leaseMs, use, sending }, options).finally(leave);
+    settleClaimed({ inspected, record, lease, leaseMs, use, sending, ...parts }, options).finally(leave);
   const drop = (): void => {
     leave();
     parts.backend.drop?.(record.id);
   };
   const mayBeSent = () => sending.mayBeSent;
-  const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, mayBeSent, drop });
+  const claim = createClaim({ record, lease, resumed, receipt: receiptOf(record), settle, mayBeSent, drop, ...parts });
   return begin(parts, inspected, claim, record, use);
 }
 
@@ -124,7 +124,7 @@ async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: Clai
     const settlement = await (sending.mayBeSent
       ? backend.resume(inspected, record, step)
       : backend.settle(inspected, step));
-    return await writeDown({ ...claimed, resource: use.resource, served }, settlement, performance.now() - since);
+    return await writeDown({ resource: use.resource, served, ...claimed }, settlement, performance.now() - since);
   } catch (error) {
     await (sending.mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
     throw error;

@@ -32,10 +32,13 @@ interface Wallet {
   readonly address: string;
   /** Unlanded payments by id. */
   readonly open: Map<string, Unlanded>;
+  /** The network fees of all of them. */
+  taken: bigint;
   readonly waiting: { readonly payment: SponsoredPayment; tell(hasRoom: boolean): void }[];
 }
 
-interface Unlanded extends SponsoredPayment {
+interface Unlanded {
+  readonly payment: SponsoredPayment;
   /** When it is of no more interest: no blockhash is alive then. */
   readonly endsAt: number;
 }
@@ -72,13 +75,13 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     return larger(smaller(FIRST_ROOM + all, MOST_ROOM), smaller(operators, CUSTOMERS_ROOM));
   }
 
-  function hasRoom({ address, open }: Wallet, { fee }: SponsoredPayment): boolean {
-    const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);
+  function hasRoom({ address, open, taken }: Wallet, { fee }: SponsoredPayment): boolean {
     return open.size === 0 || taken + fee <= roomOf(address);
   }
 
   function admit(wallet: Wallet, payment: SponsoredPayment): void {
-    wallet.open.set(payment.id, { ...payment, endsAt: performance.now() + FLIGHT_MS });
+    wallet.open.set(payment.id, { endsAt: performance.now() + FLIGHT_MS, payment });
+    wallet.taken += payment.fee;
     byPayment.set(payment.id, wallet);
   }
 
@@ -101,9 +104,10 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   const leave: SendWindow['leave'] = (id, end) => {
     const wallet = byPayment.get(id);
     if (wallet === undefined) return;
-    const payment = wallet.open.get(id);
+    const payment = wallet.open.get(id)?.payment;
     byPayment.delete(id);
     wallet.open.delete(id);
+    wallet.taken -= payment?.fee ?? 0n;
     if (end === 'landed' && payment !== undefined) addLanded(wallet.address, payment);
     if (end === 'failed') {
       landed.delete(wallet.address);
@@ -112,12 +116,20 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     letIn(wallet);
   };
 
+  function leaveLate({ open }: Wallet): void {
+    // Who entered first ends first.
+    for (const [id, { endsAt }] of open) {
+      if (endsAt > performance.now()) return;
+      leave(id);
+    }
+  }
+
   return {
     enter(payment) {
       if (byPayment.has(payment.id)) return true;
       const address = payment.wallet;
-      const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };
-      for (const [old, { endsAt }] of wallet.open) if (endsAt <= performance.now()) leave(old);
+      const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), taken: 0n, waiting: [] };
+      leaveLate(wallet);
       wallets.set(address, wallet);
       if (!hasRoom(wallet, payment)) return waitFor(wallet, payment, waitMs);
       admit(wallet, payment);

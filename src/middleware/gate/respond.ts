@@ -57,7 +57,7 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
     return sendProblem(res, 'rate_limited', beyond, { retryAfterSeconds: beyondSeconds });
   }
   const { headers, retryAfterSeconds, more, ...members } = extras;
-  const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
+  const body = problem(code, detail, { request_id: requestIdOf(res), ...members });
   noteProblemCode(res, code);
   res.statusCode = body.status;
   setHeaders(res, { ...headers, 'Content-Type': 'application/problem+json' });

@@ -170,11 +170,15 @@ export async function claimFor(
   offered: OfferedTerms,
   given: PaymentUse,
 ): Promise<BroughtPayment> {
-  const use = { ...given, ...clientAddress(req), ...defined({ admitted: admittedNoted(req) }) };
   const useFor = (terms: Terms) => ({
-    ...use,
-    ...defined({ buys: gate.passes?.sales?.boughtWith(req, terms), seller: gate.sellerFor?.(terms) }),
     paysAnybody: paysAnybody(gate.options),
+    ...given,
+    ...clientAddress(req),
+    ...defined({
+      admitted: admittedNoted(req),
+      buys: gate.passes?.sales?.boughtWith(req, terms),
+      seller: gate.sellerFor?.(terms),
+    }),
   });
   let nearest: OpenedPayment | undefined;
   for (const terms of await candidatesFor(gate, req, payment, offered)) {

@@ -19,12 +19,17 @@ export function openedRequest(
   const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   const keep = (kept: SealedResponse) => gate.keep?.(req, kept);
-  const kept = paidResponse(options.facilitator, claim.id, { ...retry, payer: claim.payer, keep });
+  const kept = paidResponse(options.facilitator, claim.id, { payer: claim.payer, keep, ...retry });
   // Whoever keeps it with books of his own asks once more as he writes.
   const isHeld = () => claim.isHeld().catch(() => gate.keep !== undefined);
   const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim.id);
   return {
-    ...{ req, res, gate, claim, receiptHeaders, meter },
+    req,
+    res,
+    gate,
+    claim,
+    receiptHeaders,
+    meter,
     tell: (receipt) => tellPayment(req, options.requestNames, learned, receipt),
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
     kept: {

@@ -114,7 +114,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       const decision = await decideClaim(attempt, claim);
       if (decision !== undefined) return decision;
       const paid = openedRequest(attempt, claim, receiptHeaders);
-      return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }).finally(paid.identifier.leave) };
+      return { admitted: true, enter: (next: NextFunction) => serve({ next, ...paid }).finally(paid.identifier.leave) };
     }
   }
 }

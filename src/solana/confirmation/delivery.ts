@@ -84,13 +84,13 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
   return {
     async deliver(delivery): Promise<Landing> {
       assertOpen();
-      const waiting = loop.add({ ...delivery, sentBefore: false }, now() + timing.pollMs);
+      const waiting = loop.add({ sentBefore: false, ...delivery }, now() + timing.pollMs);
       void sendFirst(waiting, delivery);
       return confirm(waiting);
     },
     async watch(wanted) {
       assertOpen();
-      return confirm(loop.add({ ...wanted, sentBefore: true }, now()));
+      return confirm(loop.add({ sentBefore: true, ...wanted }, now()));
     },
     async close() {
       closed = true;

@@ -122,7 +122,7 @@ class MemoryLedger implements Ledger {
         },
       );
     }
-    const record: PaymentRecord = { ...payment, ...life, claimedAt: this.#now() };
+    const record: PaymentRecord = { claimedAt: this.#now(), ...payment, ...life };
     this.#open.set(record.id, { record, lease, leaseEnds: this.#now() + leaseMs });
     return record;
   }
@@ -139,7 +139,7 @@ class MemoryLedger implements Ledger {
   #change(id: string, lease: string, states: readonly PaymentState[], changes: Partial<PaymentRecord>): boolean {
     const entry = this.#heldIn(id, lease, states);
     if (entry === undefined) return false;
-    entry.record = { ...entry.record, ...changes };
+    entry.record = Object.assign({}, entry.record, changes);
     if (FINAL_STATES.has(entry.record.state)) {
       this.#open.delete(id);
       this.#finished.set(id, entry.record);
@@ -157,7 +157,7 @@ class MemoryLedger implements Ledger {
     if (entry !== undefined && leaseMs !== undefined) {
       entry.leaseEnds = Math.max(entry.leaseEnds, this.#now() + leaseMs);
     }
-    return this.#change(id, lease, UNPAID, { ...broadcast, state: 'broadcast' });
+    return this.#change(id, lease, UNPAID, { state: 'broadcast', ...broadcast });
   }
 
   async recordOutcome(id: string, lease: string, outcome: Outcome): Promise<boolean> {
