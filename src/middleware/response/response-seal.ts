@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TollhouseError } from '../../errors/errors.js';
+import { randomPart } from '../../lib/ids.js';
 
 /** A response as it is kept. */
 export interface StoredResponse {
@@ -86,7 +87,8 @@ function hmac(key: string | Buffer, ...parts: readonly (string | Buffer)[]): Buf
 
 function encrypt(key: Buffer, bytes: Uint8Array): Buffer {
   const sealed = Buffer.allocUnsafeSlow(IV_BYTES + TAG_BYTES + bytes.length);
-  const iv = randomFillSync(sealed.subarray(0, IV_BYTES));
+  const iv = randomPart(IV_BYTES);
+  iv.copy(sealed);
   const cipher = createCipheriv(CIPHER, key, iv);
   cipher.update(bytes).copy(sealed, IV_BYTES + TAG_BYTES);
   cipher.final();

@@ -1,17 +1,10 @@
-import { randomFillSync } from 'node:crypto';
+import { randomPart } from '../../lib/ids.js';
 
 const NONCE_BYTES = 18;
-const POOL = Buffer.alloc(NONCE_BYTES * 256);
-let used = POOL.length;
 
 /** A secret for one 402: 144 random bits, as 24 characters of URL-safe base64. */
 export function newNonce(): string {
-  if (used === POOL.length) {
-    randomFillSync(POOL);
-    used = 0;
-  }
-  used += NONCE_BYTES;
-  return POOL.toString('base64url', used - NONCE_BYTES, used);
+  return randomPart(NONCE_BYTES).toString('base64url');
 }
 
 /** Nobody else can write this text into what is written around it. */
