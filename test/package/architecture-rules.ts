@@ -38,13 +38,21 @@ export const RULES: readonly Rule[] = [
   { name: 'no TODO and no silenced lint', check: leftovers },
 ];
 
+/** Each rule reads all files. */
+const parsed = new Map<string, ts.SourceFile>();
+const imports = new WeakMap<ts.SourceFile, readonly string[]>();
+
 /** Module names of all imports of a file: static, type-only, re-exports, dynamic, `require`, and types like `import('x').Y`. */
-export function importsOf(path: string, text: string): string[] {
+export function importsOf(path: string, text: string): readonly string[] {
+  const file = parse(path, text);
+  const known = imports.get(file);
+  if (known !== undefined) return known;
   const found: string[] = [];
-  walk(parse(path, text), (node) => {
+  walk(file, (node) => {
     const specifier = specifierOf(node);
     if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push(specifier.text);
   });
+  imports.set(file, found);
   return found;
 }
 
@@ -251,7 +259,11 @@ function each(sources: Sources, check: (path: string, text: string) => string[])
 }
 
 function parse(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false);
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, false);
+  parsed.set(path, file);
+  return file;
 }
 
 function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
