@@ -8,6 +8,7 @@ import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
+import { until } from '../helpers/until.js';
 import { newClaim, TERMS } from './ledger-samples.js';
 
 const LEASE_MS = 120_000;
@@ -45,9 +46,10 @@ const DATABASES = [
   {
     name: 'Postgres',
     openDatabase: () => open(openPostgres(url)),
-    async gone() {
+    async gone({ presence }: SqlDatabase) {
       const other = await openPostgres(url);
       await other.close();
+      await until(() => presence.isGone(other.presence.id));
       return other.presence.id;
     },
   },

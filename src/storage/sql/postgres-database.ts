@@ -3,6 +3,7 @@ import { badOption, TollhouseError } from '../../errors/errors.js';
 import { codeOf, lineOf, loadDriver } from './load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import { postgresPresence } from './presence/postgres-presence.js';
+import type { Presence } from './presence/presence.js';
 import { readSecretsKeys } from './secrets-keys.js';
 import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
 
@@ -20,11 +21,12 @@ const POOL = {
   keepAlive: true,
 } as const satisfies pg.PoolConfig;
 
-/** The connection that shows that this process lives: idle, and noticed soon by the server where its other end is gone. */
+/** The connection that shows that this process lives; the server notices soon where its other end is gone, and so do we. */
 const HOLDER = (connectionString: string): pg.ClientConfig => ({
   connectionString,
   application_name: 'tollhouse presence',
-  connectionTimeoutMillis: POOL.connectionTimeoutMillis,
+  connectionTimeoutMillis: 2_000,
+  query_timeout: 2_000,
   keepAlive: true,
   options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=2',
 });
@@ -45,7 +47,14 @@ const MIN_VERSION = 140_000;
 export async function openPostgres(url: string): Promise<SqlDatabase> {
   const driver = await loadPostgres();
   await withSchema(url, driver, (client) => migrateLocked(client));
-  return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }), () => new driver.Client(HOLDER(url)));
+  const pool = quietPool(driver, { ...POOL, connectionString: url });
+  try {
+    const ask = async (text: string, values: readonly number[]) => (await pool.query(text, [...values])).rows;
+    return postgresDatabase(pool, await postgresPresence(() => new driver.Client(HOLDER(url)), ask));
+  } catch (error) {
+    await pool.end();
+    throw cannotConnect(url, error);
+  }
 }
 
 /** Looks how far the schema of a PostgreSQL database is, and changes nothing. Throws like {@link openPostgres}. */
@@ -123,9 +132,7 @@ function cannotConnect(url: string, cause: unknown): TollhouseError {
   return new TollhouseError('store_unavailable', `openStorage: ${detail}; is it running?`, { cause });
 }
 
-function postgresDatabase(pool: pg.Pool, connect: () => pg.Client): SqlDatabase {
-  const presence = postgresPresence(connect, async (text, values) => (await pool.query(text, [...values])).rows);
-
+function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
   async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable(cause);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Presence } from './presence.js';
 
@@ -10,7 +10,7 @@ const START_FIELD = 19;
  * after a restart. Of a process on another machine nothing is known.
  */
 export function localPresence(): Presence {
-  const place = `${hostname().replace(/[^\w-]/g, '_')}-${bootId()}`;
+  const place = `${hostname().replace(/[^\w-]/g, '_')}-${bootId()}-${namespace()}`;
   const id = `${place}/${process.pid}/${startOf(process.pid) ?? ''}`;
   return {
     id,
@@ -29,6 +29,15 @@ export function localPresence(): Presence {
 /** Changes with every start of the machine; empty where there is no such thing. */
 function bootId(): string {
   return (read('/proc/sys/kernel/random/boot_id') ?? '').trim().slice(0, 8);
+}
+
+/** Where processes are numbered: in another container the same number is another one's. Empty where there is no such thing. */
+function namespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
+  } catch {
+    return '';
+  }
 }
 
 /** When a process was started, in ticks of the machine; undefined where that cannot be read. */
