@@ -6,6 +6,7 @@ import type { Networks } from '../facilitator/networks/networks.js';
 import { createFreeCalls } from '../gateway/calls/free-calls.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
+import { basePathOf } from '../middleware/gate/request-url.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
@@ -140,7 +141,7 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
   });
   const serveFree = createServeFree(gateway, createFreeCalls(networks.first.passes, gateway.now));
   return {
-    calls: createCallRoutes({ networks, gateway, gates, serveFree }, beforeCalls),
+    calls: createCallRoutes({ networks, gateway, gates, serveFree, basePath: basePathOf(baseUrl) }, beforeCalls),
     listed: projectListings({
       projects,
       termsOf: (project, at) => (networks.on(project.price.network) ? listedTerms(gates(project, at)) : []),

@@ -51,6 +51,8 @@ describe('tollhouse', () => {
     expect(paid.code).toBe(0);
     const dear = await fixture.run('pay', `${server.url}/demo`, '--demo', '--rpc', rpc, '--max', '0.001');
     expect(dear).toMatchObject({ code: 1, text: expect.stringContaining('over the limit of 0.001') });
+    const unread = await fixture.run('pay', 'http://127.0.0.1:1/nobody', '--demo', '--rpc', rpc, '--max', '$0.02');
+    expect(unread).toMatchObject({ code: 2, text: expect.stringContaining('"$0.02" is not a number such as 0.01') });
   });
 
   test('pay signs nothing where a wallet signs in before it pays, and shows what is asked', async () => {

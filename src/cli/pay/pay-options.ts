@@ -1,3 +1,4 @@
+import { decimalFault } from '../../protocol/money/money.js';
 import type { KeypairInput } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { type PriceArgument, priceArgument } from '../arguments/price-argument.js';
@@ -100,11 +101,18 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     price,
-    max: values.max ?? price?.amount ?? DEFAULT_MAX,
+    max: readMax(values.max) ?? price?.amount ?? DEFAULT_MAX,
     budget: readBudget(values.budget, values['budget-window']),
     anew: values.anew,
     json: values.json,
   };
+}
+
+function readMax(text: string | undefined): string | undefined {
+  const fault = text === undefined ? undefined : decimalFault(text);
+  if (fault !== undefined)
+    throw new UsageError(`--max takes an amount in the token's own unit, such as 0.01: ${fault}`);
+  return text;
 }
 
 const OPTIONS = {

@@ -154,6 +154,11 @@ const ref = z.looseObject(
   'must be { owner, id }',
 );
 
+const changing = z.custom<Parameters<Projects['update']>[1]>(
+  (it) => typeof it === 'function',
+  'must be a function that makes the new project of the one before: (before) => ({ ...before, name: "new" })',
+);
+
 /** Projects that check what programs give them as the endpoints do: with `validation_failed`, naming the field. */
 export function checkProjects(projects: Projects): Projects {
   const refOf = (name: string, given: unknown): ProjectRef => validInput(`projects.${name}`, ref, given);
@@ -167,7 +172,8 @@ export function checkProjects(projects: Projects): Projects {
     get: async (given) => projects.get(refOf('get', given)),
     update: async (given, edit) => {
       const where = 'projects.update';
-      return projects.update(refOf('update', given), (before) => validInput(where, draft, edit(before)));
+      const change = validInput(where, changing, edit);
+      return projects.update(refOf('update', given), (before) => validInput(where, draft, change(before)));
     },
     pause: async (given) => projects.pause(refOf('pause', given)),
     resume: async (given) => projects.resume(refOf('resume', given)),

@@ -46,6 +46,8 @@ export interface CallParts {
   readonly gates: CallGates;
   /** Serves what costs nothing. */
   readonly serveFree: ServeFree;
+  /** Path of the address under which clients come, which a proxy has taken off. */
+  readonly basePath: string;
 }
 
 const NOT_CONFIRMED_RETRY_SECONDS = 2;
@@ -86,8 +88,8 @@ async function handle(parts: CallParts, req: Request, res: Response, slug: strin
     refuseUnready(parts.gateway, req, project);
     const key = requireCallKey(await readServiceKey(req, res, keys), project);
     requireKeyMode(key, project.price.network, parts.networks.mode);
-    const publicPath = req.baseUrl;
-    const rest = requestTarget(req).slice(publicPath.length);
+    const publicPath = parts.basePath + req.baseUrl;
+    const rest = requestTarget(req).slice(req.baseUrl.length);
     const { method, headers } = req;
     const route = callRoute(project, { method, rest, headers });
     const { route: name, rule } = route;

@@ -37,3 +37,8 @@ export function absoluteUrl(req: Request, baseUrl: string | undefined): string {
 export function mountAddress(req: Request, baseUrl: string | undefined): string {
   return `${requestOrigin(req, baseUrl)}${req.baseUrl}`;
 }
+
+/** Path of an address under which clients reach the server, without a slash at its end: what a proxy takes off. */
+export function basePathOf(baseUrl: string | undefined): string {
+  return baseUrl === undefined ? '' : trimEnd(new URL(baseUrl).pathname, '/');
+}

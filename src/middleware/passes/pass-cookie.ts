@@ -5,7 +5,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import { headHook } from '../../lib/http/write-head.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { PASS_COOKIE } from '../gate/pass-headers.js';
-import { requestTarget } from '../gate/request-url.js';
+import { basePathOf, requestTarget } from '../gate/request-url.js';
 import type { PassRule } from '../terms/pass-option.js';
 import { isOwnDoing, isSecureAt } from '../wallet/own-doing.js';
 import { routePattern, type WrittenRoute } from './pass-place.js';
@@ -124,7 +124,7 @@ export function cookiePath(
   const [asked = ''] = requestTarget(req).split(/[?#]/, 1);
   // An address that was rewritten on its way says nothing of how browsers see the route.
   if (group !== undefined || trimEnd(asked, '/') !== trimEnd(req.baseUrl + req.path, '/')) return EVERYWHERE;
-  const outside = baseUrl === undefined ? '' : trimEnd(new URL(baseUrl).pathname, '/');
+  const outside = basePathOf(baseUrl);
   const pattern = routePattern(req, written);
   const covered = pattern === undefined ? trimEnd(asked, '/') : req.baseUrl + literalPart(req.path, pattern);
   const path = `${outside}${covered}`;

@@ -2,6 +2,7 @@ import { badOption } from '../../errors/errors.js';
 import { shown } from '../../lib/parsed.js';
 import { isAddress, isSignature } from '../../protocol/address.js';
 import { addressText } from '../../protocol/address-input.js';
+import { SYSTEM_ADDRESS } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 
 /** What people paste instead of a wallet's address, and how it is known. */
@@ -31,6 +32,7 @@ function textFault(payTo: string, tokens: readonly Token[]): string | undefined 
     return `not the mint of ${token.symbol}: name the wallet that receives, the price names the token`;
   const program = tokens.find((it) => it.program === payTo);
   if (program !== undefined) return 'not a token program';
+  if (payTo === SYSTEM_ADDRESS) return 'not the address of the System Program, which an empty public key has';
   if (isAddress(payTo)) return undefined;
   // As long as a transaction's signature, so that it may be the secret that it looks like.
   if (isSignature(payTo)) return 'not a secret key or a signature: write the public address';

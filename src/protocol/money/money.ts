@@ -191,7 +191,8 @@ function shownPrice(price: unknown): string {
   return typeof price === 'string' ? shown(price) : '{ amount: 0 }';
 }
 
-function decimalFault(text: string): string | undefined {
+/** What is wrong with a decimal amount, whatever token it is of; undefined where nothing is. */
+export function decimalFault(text: string): string | undefined {
   if (text.length > MAX_AMOUNT_LENGTH) return `an amount has at most ${MAX_AMOUNT_LENGTH} characters`;
   if (DECIMAL.test(text)) return undefined;
   if (EXPONENT.test(text)) return `${shown(text)} is in exponent notation; write the digits, such as 0.001`;

@@ -7,7 +7,7 @@ const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 export const SOL_MINT = 'So11111111111111111111111111111111111111112';
 
 /** Stands for native SOL where a payment names its asset: the System Program's address. */
-const NATIVE_SOL = '11111111111111111111111111111111';
+export const SYSTEM_ADDRESS = '11111111111111111111111111111111';
 
 /** An x402 payment "in SOL" is a transfer of wrapped SOL. */
 export const SOL = token('SOL', SOL_MINT, 9, TOKEN);
@@ -71,7 +71,7 @@ export function isBuiltIn({ mint, decimals, program }: Token): boolean {
  * money, and both are counted as {@link SOL_MINT}; of everything else it is the mint.
  */
 export function moneyOf(asset: string): string {
-  return asset === NATIVE_SOL ? SOL_MINT : asset;
+  return asset === SYSTEM_ADDRESS ? SOL_MINT : asset;
 }
 
 function token(symbol: string, mint: string, decimals: number, program: string): Token {

@@ -1,4 +1,4 @@
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facilitator.js';
@@ -166,6 +166,7 @@ describe('a recipient that is none says what it looks like', () => {
     ['a name', 'shop.sol', /not a name: look up the address/],
     ['a mint', facilitator.tokens[0]?.mint, /not the mint of USDC: name the wallet/],
     ['a program', facilitator.tokens[0]?.program, /not a token program/],
+    ['an empty public key', PublicKey.default, /not the address of the System Program/],
     ['spaces', ` ${payTo}`, /has spaces around it/],
     ['a key pair', wallet, /not a key pair: write payTo\.publicKey/],
     ['bytes', `[${[...secret]}]`, /not the bytes of a key/],

@@ -108,6 +108,10 @@ test.each([
 test('a project is made and changed by a program, and a change that is misspelt changes nothing', async () => {
   const { project } = await gateway.projects.create(me, { slug: 'weather', ...PROJECT });
   const ref = { owner: me, id: project.id };
+  await expect(gateway.projects.update(ref, { limits: {} } as never)).rejects.toMatchObject({
+    code: 'validation_failed',
+    message: expect.stringContaining('must be a function that makes the new project'),
+  });
   const misspelt = gateway.projects.update(ref, (draft) => ({ ...draft, limit: { perSecond: 5 } }) as never);
   await expect(misspelt).rejects.toMatchObject(refusal('/limit', 'did you mean "limits"?'));
   const changed = await gateway.projects.update(ref, (draft) => ({ ...draft, limits: { perSecond: 5 } }));
