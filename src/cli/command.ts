@@ -1,8 +1,5 @@
 /** One subcommand of the command line. */
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** What `--help` shows. */
   readonly help: string;
   /** Runs it; answers the exit code. Mistakes of the user are thrown as {@link UsageError}. */

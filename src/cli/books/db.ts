@@ -61,8 +61,6 @@ const MIB = 1024 * 1024;
 
 /** `tollhouse db`: the schema, what the books hold, and their export. */
 export const db: Command = {
-  name: 'db',
-  summary: 'bring the database up to date, look at it, back it up, export its payments',
   help: HELP,
   async run([name, ...args]) {
     const action = name === undefined || !Object.hasOwn(ACTIONS, name) ? undefined : ACTIONS[name];

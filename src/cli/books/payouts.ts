@@ -28,9 +28,6 @@ const actions: Readonly<Record<string, Action>> = { list, resolve, show: ownersO
 
 /** `tollhouse payouts`: what is stuck of the payouts of splits, for those who run the server. */
 export const payoutsCommand: Command = {
-  name: 'payouts',
-  summary:
-    'payouts of splits: of your project (--project), or all that are stuck here; resolve them by what the chain says',
   help: `${OWNER_PAYOUTS_HELP}
 
 For those who run the server, in its database:

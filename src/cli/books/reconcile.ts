@@ -26,8 +26,6 @@ const NOT_RESTORED =
 
 /** `tollhouse reconcile`: whether books and chain say the same. */
 export const reconcileCommand: Command = {
-  name: 'reconcile',
-  summary: 'compare the books with the chain',
   help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--book-lost] [--network <name>] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:

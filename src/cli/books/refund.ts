@@ -19,8 +19,6 @@ const NAME = 'tollhouse refund';
 
 /** `tollhouse refund`: what a payment has left its payer is paid back on the chain. */
 export const refundCommand: Command = {
-  name: 'refund',
-  summary: 'pay back on the chain what a payment has left its payer',
   help: `tollhouse refund <payment> [--network <name>] [--json]
 
 Pays back what is left of a payment, by its id: of credit what is left, of uses the whole price as long as none was used; a time

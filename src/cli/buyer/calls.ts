@@ -31,8 +31,6 @@ const OPTIONS = {
 
 /** `tollhouse calls`: what a wallet has called, or what was called of a project. */
 export const callsCommand: Command = {
-  name: 'calls',
-  summary: 'your calls, or with --of those of a project of yours',
   help: `tollhouse calls [--project <id>] [--key <id>] [--status succeeded|failed] [--route <route>] [options]
 tollhouse calls --of <project> [--payer <wallet>] [--key <id>] [options]
 

@@ -11,8 +11,6 @@ const MAX_FACTS = 100;
 
 /** `tollhouse events`: what has happened to a wallet, its keys and its projects. */
 export const eventsCommand: Command = {
-  name: 'events',
-  summary: 'what has happened to your keys, calls and projects',
   help: `tollhouse events [--types <list>] [--project <id>] [--limit <n>] [--json]
 
 Events of your wallet, the newest first: of your projects, of your keys, and of calls that were made with them. Sign in first;

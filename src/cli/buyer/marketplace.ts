@@ -25,8 +25,6 @@ type Item = z.output<typeof marketItemResponse>;
 
 /** `tollhouse marketplace`: what can be bought. */
 export const marketplaceCommand: Command = {
-  name: 'marketplace',
-  summary: 'the APIs that can be called here, and what they cost',
   help: `tollhouse marketplace [list] [<words>] [--tag <tag>] [--token <token>] [--min-price <amount>]
                       [--max-price <amount>] [--sort calls|price|new]
 tollhouse marketplace show <slug>

@@ -10,8 +10,6 @@ const USAGE = 'tollhouse receipt <payment>';
 
 /** `tollhouse receipt`: what a payment has paid, and to whom. */
 export const receiptCommand: Command = {
-  name: 'receipt',
-  summary: 'the receipt of a payment that you have made, or got',
   help: `tollhouse receipt <payment> [--html | --json]
 
 What was paid, when, to whom, for what and with which transaction. A payment is named as tollhouse calls shows it, or by the

@@ -8,8 +8,6 @@ import { queryOf } from './query-flags.js';
 
 /** `tollhouse spending`: what keys have spent, and may still spend. */
 export const spendingCommand: Command = {
-  name: 'spending',
-  summary: 'what your keys have spent, their budgets, and credit',
   help: `tollhouse spending [--key <id>] [--project <id>] [--mode live|test] [--network <name>] [--from <time>] [--to <time>] [--json]
 
 What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has paid and had no response for. Money and test money are told apart, and never added up. Sign in first.

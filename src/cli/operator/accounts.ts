@@ -27,8 +27,6 @@ const TIMEOUT_MS = 60_000;
 
 /** `tollhouse accounts`: token accounts, which a wallet needs before it can be paid. */
 export const accounts: Command = {
-  name: 'accounts',
-  summary: 'make the token account that a wallet needs to be paid',
   help: `${USAGE} [options]
 
 Makes the associated token account of a wallet, so that it can be paid in the token. It costs whoever is named by --keypair

@@ -12,8 +12,6 @@ const USAGE = 'tollhouse doctor [--env <file>] [--json]';
 
 /** `tollhouse doctor`: whether a server with this configuration could take payments. */
 export const doctor: Command = {
-  name: 'doctor',
-  summary: 'look at the configuration of a server before it goes live',
   help: `${USAGE}
 
 Reads the environment variables of "tollhouse serve" and looks at all that they name: misspelt variables, key files and who can

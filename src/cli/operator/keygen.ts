@@ -9,8 +9,6 @@ const OWNER_ONLY = 0o600;
 
 /** `tollhouse keygen`: a new key, in a file that only its owner can read. */
 export const keygen: Command = {
-  name: 'keygen',
-  summary: 'make a new key in a file, for the fee payer for instance',
   help: `tollhouse keygen [--out <file>] [--json]
 
 Makes a new Solana key, writes it to a file that only you can read (mode 600), and prints its address. A file that is there

@@ -53,8 +53,6 @@ const actions: Readonly<Record<string, Action>> = {
 
 /** `tollhouse operator`: what the wallets in `OPERATORS` of a server see and do. */
 export const operatorCommand: Command = {
-  name: 'operator',
-  summary: 'look after strangers: owners, projects, keys, suspend, resume, quotas, audit',
   help: `tollhouse operator owners
 tollhouse operator projects [--owner <wallet>]
 tollhouse operator keys [--owner <wallet>]

@@ -20,8 +20,6 @@ const DEFAULT_PORT = 8899;
 
 /** `tollhouse sandbox`: a local chain, until it is stopped. */
 export const sandbox: Command = {
-  name: 'sandbox',
-  summary: 'start a local Solana chain for development',
   help: HELP,
   async run(args) {
     const { options, json } = readFlags(args);

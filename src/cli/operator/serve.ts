@@ -61,8 +61,6 @@ Environment:
 
 /** `tollhouse serve`: the server, until it is stopped. */
 export const serve: Command = {
-  name: 'serve',
-  summary: 'start the facilitator, on a local sandbox chain unless configured otherwise',
   help: HELP,
   async run(args) {
     const { values, positionals } = readArguments(args, {

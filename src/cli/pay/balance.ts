@@ -17,8 +17,6 @@ const SOL_DECIMALS = 9;
 
 /** `tollhouse balance`: what a wallet holds. */
 export const balance: Command = {
-  name: 'balance',
-  summary: 'show what a wallet holds',
   help: `tollhouse balance (<wallet> | --keypair <file> | --demo) [options]
 
 Shows the SOL and the known tokens of a wallet.

@@ -27,8 +27,6 @@ type Arguments = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 /** `tollhouse create-payment`: asks for a payment, and pays it where a wallet is named. */
 export const createPayment: Command = {
-  name: 'create-payment',
-  summary: 'ask for a payment, and pay it with a wallet',
   help: `tollhouse create-payment --amount <n> --token <symbol> --recipient <wallet> [options]
 tollhouse create-payment --resume <file> [--json]
 

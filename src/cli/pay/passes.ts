@@ -19,8 +19,6 @@ const actions: Readonly<Record<string, Action>> = { list, withdraw };
 
 /** `tollhouse passes`: what a wallet has paid for that covers more than one request. */
 export const passesCommand: Command = {
-  name: 'passes',
-  summary: 'passes that you have paid for: list, withdraw tokens',
   help: `tollhouse passes list
 tollhouse passes withdraw <pass>
 

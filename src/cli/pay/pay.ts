@@ -19,8 +19,6 @@ const COMMAND = 'tollhouse pay';
 
 /** `tollhouse pay`: pays any x402 URL and shows each step. */
 export const pay: Command = {
-  name: 'pay',
-  summary: 'pay an x402 URL and show each step',
   help: PAY_HELP,
   async run(args) {
     const asked = readPayCommand(args);

@@ -8,8 +8,6 @@ import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
 
 /** `tollhouse verify`: what the chain says of a signature. */
 export const verify: Command = {
-  name: 'verify',
-  summary: 'look a transaction signature up on the chain',
   help: `tollhouse verify <signature> [--server <url>] [--network <name>] [--json]
 
 Tells whether a transaction has landed and what it moved. Exit code 0 when it is verified, 1 when not.

@@ -20,8 +20,6 @@ const HOUR_LENGTH = '2026-01-31T12:00'.length;
 
 /** `tollhouse analytics`: what a project earned. */
 export const analytics: Command = {
-  name: 'analytics',
-  summary: 'calls, revenue and durations of a project',
   help: `tollhouse analytics <project> [--from <time>] [--to <time>] [--interval hour|day] [--tz <zone>] [--by route] [--csv | --json]
 
 Calls, revenue, payers and durations of a project by hour or day, without those in which nothing happened. Of the durations "up" is

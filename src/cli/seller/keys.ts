@@ -20,8 +20,6 @@ const actions: Readonly<Record<string, Action>> = { list, create, update, rotate
 
 /** `tollhouse keys`: service keys, with which APIs are called. */
 export const keys: Command = {
-  name: 'keys',
-  summary: 'service keys: list, create, update, rotate, revoke',
   help: `tollhouse keys list
 tollhouse keys create --name <name> [options]
 tollhouse keys update <key> [options]

@@ -31,8 +31,6 @@ const actions: Readonly<Record<string, Action>> = {
 
 /** `tollhouse projects`: the APIs that a wallet sells. */
 export const projectsCommand: Command = {
-  name: 'projects',
-  summary: 'sell an API that runs already: list, create, update, import, show, pause, resume, delete',
   help: `tollhouse projects list
 tollhouse projects create --slug <slug> --upstream <url> --price <price> [options]
 tollhouse projects create --file <project.json>

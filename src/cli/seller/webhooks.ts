@@ -35,8 +35,6 @@ const actions: Readonly<Record<string, Action>> = { list, create, delete: remove
 
 /** `tollhouse webhooks`: events, posted to an address or shown as they come. */
 export const webhooksCommand: Command = {
-  name: 'webhooks',
-  summary: 'events: list, create, delete, test; listen shows them as they come',
   help: `tollhouse webhooks list
 tollhouse webhooks create --url <url> [--events <list>] [--project <project>]
 tollhouse webhooks delete <webhook>

@@ -16,8 +16,6 @@ const DEMO_BUYER = 0;
 
 /** `tollhouse login`: signs in with a wallet. */
 export const login: Command = {
-  name: 'login',
-  summary: 'sign in with a wallet, to sell APIs and to see what it has bought',
   help: `tollhouse login (--keypair <file> | --demo [--buyer]) [--server <url>] [--print]
 
 Signs in at a server with a wallet (Sign In With Solana), for the commands projects, keys,

@@ -7,8 +7,6 @@ import { readResponseText, send } from './server-client.js';
 
 /** `tollhouse logout`: ends a sign-in. */
 export const logout: Command = {
-  name: 'logout',
-  summary: 'end a sign-in',
   help: `tollhouse logout [--server <url>] [--all]
 
 Ends the sign-in at a server, there and here.

@@ -43,7 +43,7 @@ export interface BufferLimits {
  * when it is let out, those that are put on later see it on its way in.
  */
 export function bufferResponse(res: ServerResponse, limits: BufferLimits): BufferedResponse {
-  const before = { ...res.getHeaders() };
+  const before = res.getHeaders();
   const head: Head = { written: false };
   let mode: Mode = 'hold';
   let settle: (end: BufferEnd) => void = () => {};
@@ -129,7 +129,7 @@ function holdingMethods(
       callBack([chunk, ...rest], (done) => res.once('finish', done));
       if (isChunk(chunk)) write(chunk, rest[0]);
       const { statusCode, statusMessage } = res;
-      const response = { statusCode, statusMessage, headers: { ...res.getHeaders() }, body: body.bytes() };
+      const response = { statusCode, statusMessage, headers: res.getHeaders(), body: body.bytes() };
       finish({ why: 'ended', response });
       return res;
     },

@@ -62,17 +62,22 @@ export async function postgresPresence(
     }
   }
 
-  /** Again and again; where one connection is lost, over another. */
+  /** Looks once more. Undefined where the connection is lost. */
+  async function stillHeld(client: pg.Client): Promise<pg.Client | undefined> {
+    try {
+      await look(client);
+      return client;
+    } catch {
+      leave(client);
+      return undefined;
+    }
+  }
+
   async function stay(first: pg.Client): Promise<void> {
     let client: pg.Client | undefined = first;
     while (await isTimeToLook(closing.signal)) {
-      try {
-        client ??= await hold();
-        await look(client);
-      } catch {
-        if (client !== undefined) leave(client);
-        client = await hold().catch(() => undefined);
-      }
+      client = client && (await stillHeld(client));
+      client ??= await hold().catch(() => undefined);
     }
     await client?.end().catch(() => {});
   }
