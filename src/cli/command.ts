@@ -15,3 +15,19 @@ export class UsageError extends Error {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
+
+/** A server refused; the message holds its code and detail. */
+export class RefusedError extends CommandError {
+  constructor(
+    readonly status: number,
+    /** Code of the problem; undefined when the server named none. */
+    readonly code: string | undefined,
+    message: string,
+    /** Whether the same request may bring something else later; undefined when the server does not tell. */
+    readonly retryable?: boolean,
+    /** How long the server asks to wait before that, in milliseconds. */
+    readonly waitMs = 0,
+  ) {
+    super(message);
+  }
+}

@@ -1,7 +1,6 @@
 import { TollhouseError } from '../errors/errors.js';
 import { RpcError } from '../solana/rpc/rpc.js';
-import { CommandError, UsageError } from './command.js';
-import { RefusedError } from './session/server-client.js';
+import { CommandError, RefusedError, UsageError } from './command.js';
 
 /** What to do when a node does not answer. */
 const NODE_ADVICE =

@@ -154,6 +154,13 @@ test('nothing that is built imports the program: loading it runs it', () => {
   expect(importers).toEqual([]);
 });
 
+test('the program loads no chain and no server before a command asks for them', async () => {
+  const program = readdirSync(built).filter((name) => /^run-cli-.+\.js$/.test(name));
+  expect(program).toHaveLength(1);
+  const files = await filesLoadedBy('import', join(built, program[0] ?? ''));
+  expect(packagesOf(files).filter((name) => /^(@solana|@x402|express|undici|ws|zod)/.test(name))).toEqual([]);
+});
+
 /** A call that is chained over many lines in the source is one line here; the longest makes a table. */
 const MAX_LINE = 1_100;
 

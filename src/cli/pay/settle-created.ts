@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PAYMENTS_PATHS } from '../../http/payments/schemas.js';
-import { CommandError } from '../command.js';
+import { CommandError, RefusedError } from '../command.js';
 import { printJson, printStep, withProgress } from '../output/terminal.js';
-import { postJson, RefusedError } from '../session/server-client.js';
+import { postJson } from '../session/server-client.js';
 import type { KeptPayment } from './kept-payment.js';
 import { printAgain } from './pay-report.js';
 import { type Attempt, repeatPayment } from './repeat-payment.js';

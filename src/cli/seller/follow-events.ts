@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { EVENTS_PATHS } from '../../http/events/schemas.js';
-import { CommandError } from '../command.js';
-import { RefusedError, UnreachableError } from '../session/server-client.js';
+import { CommandError, RefusedError } from '../command.js';
+import { UnreachableError } from '../session/server-client.js';
 import { type ServerSession, understood } from '../session/session.js';
 import { readEventFrames } from './event-frames.js';
 

@@ -3,7 +3,7 @@ import { defined } from '../../lib/defined.js';
 import { retryAfterMs } from '../../lib/http/retry-after.js';
 import { plain } from '../../lib/plain-text.js';
 import { trimEnd } from '../../lib/trim-end.js';
-import { CommandError } from '../command.js';
+import { CommandError, RefusedError } from '../command.js';
 
 /** Where `tollhouse serve` listens unless told otherwise. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:4020';
@@ -25,22 +25,6 @@ export interface ServerRequest {
 
 /** What came back, its body not read yet. */
 export type ServerAnswer = Dispatcher.ResponseData;
-
-/** A server refused; the message holds its code and detail. */
-export class RefusedError extends CommandError {
-  constructor(
-    readonly status: number,
-    /** Code of the problem; undefined when the server named none. */
-    readonly code: string | undefined,
-    message: string,
-    /** Whether the same request may bring something else later; undefined when the server does not tell. */
-    readonly retryable?: boolean,
-    /** How long the server asks to wait before that, in milliseconds. */
-    readonly waitMs = 0,
-  ) {
-    super(message);
-  }
-}
 
 /** A server did not answer. */
 export class UnreachableError extends CommandError {}

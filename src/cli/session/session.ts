@@ -3,17 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { AUTH_PATHS, grantResponse } from '../../http/auth/schemas.js';
 import { defined } from '../../lib/defined.js';
-import { CommandError } from '../command.js';
+import { CommandError, RefusedError } from '../command.js';
 import { forgetSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
-import {
-  postJson,
-  RefusedError,
-  readJson,
-  readResponseText,
-  type ServerAnswer,
-  type ServerRequest,
-  send,
-} from './server-client.js';
+import { postJson, readJson, readResponseText, type ServerAnswer, type ServerRequest, send } from './server-client.js';
 
 /** Talks to a server as a wallet that is signed in; renews its tokens by itself. */
 export interface ServerSession {
