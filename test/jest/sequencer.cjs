@@ -29,11 +29,18 @@ const LONGEST = [
 const gone = LONGEST.filter((name) => !existsSync(join(__dirname, '..', `${name}.test.ts`)));
 if (gone.length > 0) throw new Error(`test/jest/sequencer.cjs names files that are not there: ${gone.join(', ')}`);
 
-/** Begins with the longest. */
+/**
+ * Begins with the longest, and puts the others of them between the rest, at equal distances: side by side they would all wait, and
+ * leave the processors to nobody.
+ */
 module.exports = class extends Sequencer {
   sort(tests) {
-    const isLong = ({ path }) => LONGEST.some((name) => path.includes(`/test/${name}.test.`));
+    const placeOf = ({ path }) => LONGEST.findIndex((name) => path.includes(`/test/${name}.test.`));
     const sorted = super.sort(tests);
-    return [...sorted.filter(isLong), ...sorted.filter((it) => !isLong(it))];
+    const long = sorted.filter((it) => placeOf(it) >= 0).sort((one, other) => placeOf(one) - placeOf(other));
+    const rest = sorted.filter((it) => placeOf(it) < 0);
+    const distance = Math.ceil(rest.length / (long.length + 1));
+    const mixed = long.flatMap((it, index) => [it, ...rest.slice(index * distance, (index + 1) * distance)]);
+    return [...mixed, ...rest.slice(long.length * distance)];
   }
 };
