@@ -75,8 +75,8 @@ export async function claimPayment(
     leave();
     parts.backend.drop?.(record.id);
   };
-  const mayBeSent = () => sending.mayBeSent;
-  const claim = createClaim({ record, lease, resumed, receipt: receiptOf(record), settle, mayBeSent, drop, ...parts });
+  const [receipt, mayBeSent] = [receiptOf(record), () => sending.mayBeSent];
+  const claim = createClaim({ ledger, leases, record, lease, resumed, receipt, settle, mayBeSent, drop });
   return begin(parts, inspected, claim, record, use);
 }
 

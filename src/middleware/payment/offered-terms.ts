@@ -168,7 +168,7 @@ export async function claimFor(
   req: Request,
   payment: Payment,
   offered: OfferedTerms,
-  given: PaymentUse,
+  given: Omit<PaymentUse, 'paysAnybody'>,
 ): Promise<BroughtPayment> {
   const useFor = (terms: Terms) => ({
     paysAnybody: paysAnybody(gate.options),
