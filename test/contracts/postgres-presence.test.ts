@@ -29,22 +29,24 @@ describe('the presence of a process that shares a Postgres', () => {
     await server?.stop();
   });
 
-  /** Whether its lock is held. */
-  async function isSeen({ presence }: SqlDatabase): Promise<boolean> {
-    const text = "select 1 from pg_locks where locktype = 'advisory' and objid::text = $1 and granted";
-    return (await direct.query(text, [presence.id])).rows.length > 0;
+  /** The connection that holds its lock, as the server numbers it. */
+  async function holderOf({ presence }: SqlDatabase): Promise<number | undefined> {
+    const text = "select pid from pg_locks where locktype = 'advisory' and objid::text = $1 and granted";
+    return (await direct.query<{ pid: number }>(text, [presence.id])).rows.at(-1)?.pid;
   }
 
-  /** Breaks something, and asks again and again, until the lock was lost and is held again. Answers what was said. */
+  const isSeen = async (database: SqlDatabase) => (await holderOf(database)) !== undefined;
+
+  /** Breaks something, and asks again and again, until another connection holds the lock. Answers what was said. */
   async function toldMeanwhile(breaks: () => unknown): Promise<ReadonlySet<boolean>> {
     const told = new Set<boolean>();
-    const asking = async (wanted: boolean) => {
-      told.add(await there.presence.isGone(here.presence.id));
-      return (await isSeen(here)) === wanted;
-    };
+    const before = await holderOf(here);
     await breaks();
-    await until(() => asking(false));
-    await until(() => asking(true));
+    await until(async () => {
+      told.add(await there.presence.isGone(here.presence.id));
+      const holder = await holderOf(here);
+      return holder !== undefined && holder !== before;
+    });
     return told;
   }
 
