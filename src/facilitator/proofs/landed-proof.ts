@@ -167,7 +167,7 @@ type PaidFor =
 function paidDirectly(landed: LandedTransaction, { memo, prices, wallet }: ProofUse): Paid {
   if (memo === undefined) return FOREIGN;
   const read = prices.map((price) => ({ price, paid: readDirectPayment(landed, { memo, wallet, price }) }));
-  for (const { price, paid } of read) if (paid.ok) return { ...paid, price };
+  for (const { price, paid } of read) if (paid.ok) return { price, ...paid };
   const refusals = read.flatMap(({ paid }) => (paid.ok ? [] : [paid]));
   return refusals.find(({ reason }) => reason === 'invalid_proof_unaddressed') ?? refusals[0] ?? FOREIGN;
 }
@@ -261,5 +261,6 @@ function claimOf(
   { record, lease, receipt, resumed }: Extract<LandedClaim, { readonly status: 'won' }>,
 ): Claim {
   const settle = async (): Promise<Settlement> => ({ status: 'settled', receipt });
-  return createClaim({ ...parts, record, lease, receipt, resumed, settle });
+  const { ledger, leases } = parts;
+  return createClaim({ ledger, leases, record, lease, receipt, resumed, settle });
 }

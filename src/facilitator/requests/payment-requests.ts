@@ -41,6 +41,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   const { ledger, rpc, feePayer, network, now } = parts;
   const { managedKeys } = parts.policy;
   const walletPayments = createWalletPayments(parts);
+  const proofParts = { ...parts, walletPayments };
   const states = createRequestStates(parts, walletPayments);
   const tokenRules: Pick<PaymentRequests, 'findToken' | 'tokenFault'> = {
     findToken: (text) => findToken(text, parts),
@@ -90,7 +91,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
     },
     ...tokenRules,
     isWallet: isOnCurve,
-    openProof: (signature, use) => openProof({ ...parts, walletPayments }, signature, use),
+    openProof: (signature, use) => openProof(proofParts, signature, use),
     lookUp: (signature) => lookUpSignature(signature, rpc),
   };
 }

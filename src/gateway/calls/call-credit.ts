@@ -78,7 +78,7 @@ async function endCharged(
   const options = { ...reservationOf(call), ...defined({ kept }), creditHoldId: hold.id };
   markBooked(call);
   const charge = { mint: hold.token.mint, amount: hold.amount };
-  const used = { ...recordOf(credited, end), charge, credit: { kind: 'used', charge } as const };
+  const used = recordOf(credited, end, { charge, credit: { kind: 'used', charge } });
   // The response has left: an outage of the database must not give it away.
   const isUsed = await untilWritten(() => finish(used, credited, options), kept);
   if (!isUsed) call.held = held;

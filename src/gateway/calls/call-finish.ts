@@ -20,7 +20,7 @@ export interface FinishParts {
 export function createFinish({ book, wake, onFault, now }: FinishParts): Finish {
   return async (record, shown, options) => {
     const events = callEvents(shown, record, now());
-    const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
+    const written = await book.finish(record, { events, ...options }).catch((error: unknown) => {
       onFault(error);
       throw error;
     });

@@ -71,8 +71,15 @@ export type ChargedEnd = CallEnd & { readonly charged: boolean };
 /** What an event shows beside the record. */
 export type ShownCall = Pick<PaidCall, 'call' | 'paidIn'>;
 
-/** What is written of a call, but for what has paid for it. */
-export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
+/** What has paid for a call, as it is written of it. */
+type PaidWith = Pick<CallRecord, 'payer' | 'paymentId' | 'signature' | 'charge' | 'credit' | 'pass'>;
+
+/** What is written of a call. @param paidWith - what has paid for it. Default: nothing has */
+export function recordOf(
+  { call, requestId }: Pick<PaidCall, 'call' | 'requestId'>,
+  end: CallEnd,
+  paidWith: PaidWith = {},
+): CallRecord {
   const { id, project, key, at, method, rule, passedOnAfterMs: gatewayMs } = call;
   const { status, reason, durationMs, upstreamMs } = end;
   return {
@@ -86,6 +93,7 @@ export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId
     route: routeLabel(call),
     requestId,
     ...defined({ status, reason, rule, upstreamMs, gatewayMs }),
+    ...paidWith,
   };
 }
 
@@ -100,15 +108,14 @@ export function paidRecord(paid: PaidCall, end: ChargedEnd): CallRecord {
   const charge = chargeOf(paid);
   const pass = passOf(passId, end);
   const isEarned = end.charged || pass !== undefined;
-  const money = isEarned ? { charge } : { credit: { kind: 'given', charge } as const };
-  const payment = { payer: claim.payer, paymentId: claim.id, signature: receipt.signature };
-  return { ...recordOf(paid, end), ...payment, ...money, ...defined({ pass }) };
+  const payment = { payer: claim.payer, paymentId: claim.id, signature: receipt.signature, ...defined({ pass }) };
+  return recordOf(paid, end, isEarned ? { charge, ...payment } : { credit: { kind: 'given', charge }, ...payment });
 }
 
 /** What is written of a call that a pass covers. */
 export function coveredRecord(covered: CoveredCall, end: ChargedEnd): CallRecord {
   const { passId, payer } = covered;
-  return { ...recordOf(covered, end), payer, ...defined({ pass: passOf(passId, end) }) };
+  return recordOf(covered, end, { payer, ...defined({ pass: passOf(passId, end) }) });
 }
 
 function passOf(id: string | undefined, { charged }: Pick<ChargedEnd, 'charged'>): CallRecord['pass'] {
@@ -138,9 +145,10 @@ export function callEvents({ call: { project, key }, paidIn }: ShownCall, record
     request_id: record.requestId,
   };
   const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
-  const told = (owner: string, more: EventRecord['data'] = {}) =>
-    newEvent({ type, owner, projectId: project.id, data: { ...data, ...more } }, at);
-  return [told(project.owner), ...(key.owner === project.owner ? [] : [told(key.owner, { told_to: 'buyer' })])];
+  const told = (owner: string, shown: EventRecord['data']) =>
+    newEvent({ type, owner, projectId: project.id, data: shown }, at);
+  const toSeller = told(project.owner, data);
+  return key.owner === project.owner ? [toSeller] : [toSeller, told(key.owner, { told_to: 'buyer', ...data })];
 }
 
 function creditData({ kind, charge: { mint, amount } }: CreditChange, { symbol, decimals }: TokenLabel) {

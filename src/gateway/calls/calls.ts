@@ -114,10 +114,7 @@ export function createCalls(parts: CallsParts): Calls {
     },
     keepsFor: (store) => book.keepsFor(store),
     async endedWith(paid, end, kept) {
-      const isWritten = await finish(paidRecord(paid, { ...end, charged: true }), paid, {
-        ...usesOf(paid),
-        ...defined({ kept }),
-      });
+      const isWritten = await finish(paidRecord(paid, { charged: true, ...end }), paid, usesOf(paid, kept));
       if (!isWritten) return false;
       markBooked(paid.call);
       tellSpent(paid);
@@ -148,6 +145,6 @@ function inOwnToken(call: Call): ShownCall {
 }
 
 /** What a paid call uses up, and what is held back for it. */
-function usesOf({ call, claim: { id, lease } }: PaidCall) {
-  return { payment: { id, lease }, ...reservationOf(call) };
+function usesOf({ call, claim: { id, lease } }: PaidCall, kept?: KeptAnswer) {
+  return { payment: { id, lease }, ...reservationOf(call), ...defined({ kept }) };
 }

@@ -46,17 +46,17 @@ const TRACE_PARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 /**
  * The header fields that an upstream gets: the caller's without those of the connection, our credentials and payments, and
  * whatever could be mistaken for a word of ours; then ours.
- * @param given - fields of ours; they replace those that the caller sent under the same names
+ * @param given - fields of ours, of which later ones count; they replace those that the caller sent under the same names
  * @param isAsSent - whether the body goes out in the bytes in which it came
  */
 export function upstreamFields(
   req: IncomingMessage,
   caller: Caller,
-  given: Readonly<Record<string, string>>,
+  given: readonly Readonly<Record<string, string>>[],
   isAsSent: boolean,
 ): string[] {
-  const ours = { ...callerFields(req, caller), ...traceFields(req), ...given };
-  const replaced = new Set(Object.keys(ours).map(plainName));
+  const ours = new Map([callerFields(req, caller), traceFields(req), ...given].flatMap((it) => Object.entries(it)));
+  const replaced = new Set([...ours.keys()].map(plainName));
   const received = fieldsReceived(req);
   const stays = hopByHop(received);
   const passed: string[] = [];
@@ -101,8 +101,8 @@ function traceFields({ headers }: IncomingMessage): Record<string, string | unde
   return { traceparent, tracestate: typeof tracestate === 'string' ? tracestate : undefined };
 }
 
-function fieldsOf(record: Readonly<Record<string, string | undefined>>): Fields {
-  return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+function fieldsOf(fields: ReadonlyMap<string, string | undefined>): Fields {
+  return [...fields].flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
 }
 
 /** The method of a request. */

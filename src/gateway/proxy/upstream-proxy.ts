@@ -186,12 +186,12 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
 
     const send = async (headTimeoutMs: number): Promise<ExchangeEnd> => {
       const sent = withAddedQuery(target, additions);
-      const headers = fieldsFor(req, { ...call, added: additions.headers }, sent, start, now());
+      const headers = fieldsFor(req, { added: additions.headers, ...call }, sent, start, now());
       const isBodyDue = (): boolean => !Buffer.isBuffer(body) && isMoreToCome(body);
-      const exchange = new Exchange(res, { ...rules, headTimeoutMs, isBodyDue });
+      const exchange = new Exchange(res, { headTimeoutMs, isBodyDue, ...rules });
       const body: Buffer | Transform =
         start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
-      untraced(() => agent.dispatch({ ...sent, method: methodOf(req), headers, body }, exchange));
+      untraced(() => agent.dispatch({ method: methodOf(req), headers, body, ...sent }, exchange));
       try {
         return await exchange.ended;
       } finally {
@@ -207,7 +207,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     async forward(req, res, call) {
       try {
         const { end, durationMs } = await inUpstreamSpan(req, call.url, () => attempt(req, res, call));
-        if (end.delivered) return { ...end, durationMs };
+        if (end.delivered) return { durationMs, ...end };
         return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
         discardRest(req, res);
@@ -266,21 +266,20 @@ function fieldsFor(
 ): string[] {
   const bodyDigest = start.kind === 'whole' ? digestOf(start.bytes) : UNSIGNED_BODY;
   const signed = {
-    ...call.payment,
     id: newId('req'),
     timestamp: String(Math.floor(nowMs / 1000)),
     method: methodOf(req),
     path: target.path,
     bodyDigest,
+    ...call.payment,
   };
   const length = start.kind === 'begun' ? declaredLength(req) : undefined;
-  const given = {
-    ...call.added,
-    ...call.headers,
-    ...(length === undefined ? {} : { 'content-length': String(length) }),
-    'x-request-id': call.requestId,
-    ...signatureHeaders(signed, call.secrets),
-  };
+  const given = [
+    call.added,
+    call.headers ?? {},
+    length === undefined ? {} : { 'content-length': String(length) },
+    { 'x-request-id': call.requestId, ...signatureHeaders(signed, call.secrets) },
+  ];
   return upstreamFields(req, call.caller ?? {}, given, start.kind === 'begun' || start.isAsSent);
 }
 

@@ -177,7 +177,7 @@ async function decideProof(
   const fingerprint = await paymentFingerprint(req);
   if (fingerprint === undefined) return refused(() => undefined);
   const retry = gate.retryFor(req);
-  const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash, ...clientAddress(req) };
+  const use = { fingerprint, retryHash: retry.hash, ...proofUse(parts.gateway, call), ...clientAddress(req) };
   const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };

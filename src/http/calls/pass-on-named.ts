@@ -30,7 +30,7 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
     const isCharged = kept !== false && (await book(end, kept === true ? undefined : kept));
     if (!isCharged) await passed.notCharged(end);
   };
-  if (named === undefined) return passOn(gateway, call, { ...passed, book: (end) => bookAs(end, true) });
+  if (named === undefined) return passOn(gateway, call, { book: (end) => bookAs(end, true), ...passed });
   let endNow: (() => CallEnd) | undefined;
   let booked: Promise<void> | undefined;
   let ending: Promise<boolean> | undefined;
@@ -84,6 +84,6 @@ async function keepAlone(
 ): Promise<KeptAnswer | boolean> {
   const { store } = named;
   const sealed = response && named.sealed(response);
-  if (sealed !== undefined && calls.keepsFor(store)) return { ...sealed, store };
+  if (sealed !== undefined && calls.keepsFor(store)) return { store, ...sealed };
   return (response !== undefined && (await named.finish(response))) || named.letGo();
 }

@@ -107,7 +107,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
       if (!isRefunded && !isHadUpToBound(res, reason)) await refund({ durationMs: sinceBegun(), status, reason });
     },
   });
-  const end = { ...endOf(result), upstreamMs: headAt && headAt - begunAt };
+  const end = { upstreamMs: headAt && headAt - begunAt, ...endOf(result) };
   tellUpstream(gateway, call, end, headAt);
   if (isRefunded) return { charged: false, end };
   if (result.delivered) return chargedAs(end);

@@ -121,7 +121,7 @@ export function recordResponse(
     mode = 'mute';
     const head = headOf();
     const isGiven = isSurelyWhole || !isClientGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes());
-    const response = isWhole && isGiven && head !== undefined ? { ...head, body: body.bytes() } : undefined;
+    const response = isWhole && isGiven && head !== undefined ? { body: body.bytes(), ...head } : undefined;
     beforeEnd(response).then(finish, () => finish(false));
     return res;
   });

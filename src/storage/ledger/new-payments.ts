@@ -73,13 +73,13 @@ export function createClaimNew(database: SqlDatabase, now: () => number): ClaimN
     payment: ColumnValues<keyof typeof PAYMENT>,
     events: LandedMoney['events'] = [],
   ): Promise<boolean> {
-    if (together !== undefined) return together({ ...jsonRow(payment), events: events.map(eventRow) });
+    if (together !== undefined) return together({ events: events.map(eventRow), ...jsonRow(payment) });
     return (await database.batchIf([ONE, ...valuesOf(NAMES, payment)], eventSteps(events))).length > 0;
   }
 
   return async (request, landed) => {
     const { lease: _lease, leaseMs: _leaseMs, ...payment } = request;
-    const record = { ...payment, ...stateOf(landed), claimedAt: now() };
+    const record = { claimedAt: now(), ...payment, ...stateOf(landed) };
     return (await isNew(toSql(request, record), landed?.events)) ? record : undefined;
   };
 }
@@ -93,7 +93,6 @@ function stateOf(landed: LandedMoney | undefined) {
 function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnValues<keyof typeof PAYMENT> {
   const { claimedAt, terms } = record;
   return {
-    ...termsToSql(terms),
     state: record.state,
     id: record.id,
     binding: record.binding,
@@ -112,5 +111,6 @@ function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnV
     buys: purchaseToSql(record.buys),
     slot: record.slot ?? null,
     signature: record.signature ?? null,
+    ...termsToSql(terms),
   };
 }

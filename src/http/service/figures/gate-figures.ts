@@ -46,7 +46,7 @@ export function addGates({ client, registry }: FiguresHome, facilitator: Facilit
   for (const { observed } of membersOf(facilitator)) {
     observed?.watch('gate.request', (seen) => {
       const labels = { route: routeLabel(seen.route), project: projectLabel(seen.project) };
-      requests.inc({ ...labels, outcome: seen.outcome });
+      requests.inc({ outcome: seen.outcome, ...labels });
       times.observe(labels, seen.seconds);
     });
     observed?.watch('upstream.call', ({ project, seconds, failure }) => {
