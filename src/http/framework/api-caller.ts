@@ -104,7 +104,7 @@ export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise
     const check = await keys.authenticate({ key, secret, address: clientIp(req) ?? '', step: 'stream' });
     return check.ok || check.code === 'rate_limited';
   }
-  const proof = await proofAgain(req, { identity, baseUrl });
+  const proof = await proofAgain(req, { identity, baseUrl, takesCookie: false });
   if (proof.status !== 'proven') return false;
   try {
     await refuseWallet?.(proof.wallet.address);
@@ -131,7 +131,8 @@ async function identify(req: Request, res: Response, parts: ApiCallerParts, scop
       ...(projectId === undefined ? {} : { projectId }),
     };
   }
-  const proof = await proofOf(req, { identity, baseUrl });
+  // What a page has a browser keep is for reading, and not for managing keys and money.
+  const proof = await proofOf(req, { identity, baseUrl, takesCookie: false });
   if (proof.status === 'proven') {
     const { address: wallet } = proof.wallet;
     await refuseWallet?.(wallet);

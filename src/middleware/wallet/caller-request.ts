@@ -16,6 +16,8 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
   /** What a sign-in has to be for. Default: the request. */
   readonly scope?: ProofScope | undefined;
+  /** Whether the cookie that keeps a page signed in proves its wallet. Default true. */
+  readonly takesCookie?: boolean | undefined;
   /** What operators have suspended: such a wallet proves nothing. Default: nothing is. */
   readonly suspensions?: Pick<KnownSuspensions, 'find'> | undefined;
   /** How pages look that ask to sign in. */

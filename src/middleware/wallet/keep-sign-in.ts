@@ -17,9 +17,10 @@ export function keptSignIn(req: Request, res: Response, parts: CallerParts): Pro
 }
 
 async function keep(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> {
-  const proof = await proofOf(req, parts);
-  if (proof.status !== 'proven' || !(await giveSession(req, res, parts, proof.wallet.address))) return undefined;
-  return nothingMore(res);
+  // A token has its own end, and a cookie, too: neither may come to be one that lives on.
+  const proof = await proofOf(req, { ...parts, takesCookie: false });
+  if (proof.status !== 'proven' || proof.wallet.by !== 'siwx') return undefined;
+  return (await giveSession(req, res, parts, proof.wallet.address)) ? nothingMore(res) : undefined;
 }
 
 /**

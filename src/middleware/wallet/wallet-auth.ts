@@ -21,6 +21,8 @@ import { sessionProof } from './session-cookie.js';
 
 /** A proof of a request, and what came of using it up. */
 interface HeldProof extends InspectedProof {
+  /** Of the cookie that keeps a page signed in. */
+  readonly isOfCookie?: boolean;
   taken?: Promise<Proof>;
 }
 
@@ -111,6 +113,14 @@ export async function giveBackSignIns(req: Request, next?: string): Promise<void
 /** A proof for the request is good wherever one for the site is. */
 function heldProof(req: Request, parts: CallerParts): MaybePromise<HeldProof> {
   if (req.res !== undefined) varyBy(req.res, PROOF_HEADERS);
+  return whenKnown(heldInScope(req, parts), (held) =>
+    held.isOfCookie === true && parts.takesCookie === false ? NOBODY : held,
+  );
+}
+
+const NOBODY: HeldProof = { proof: ABSENT };
+
+function heldInScope(req: Request, parts: CallerParts): MaybePromise<HeldProof> {
   return whenKnown(heldFor(req, parts, 'request'), (held) => {
     const isForOther = held.proof.status === 'refused' && held.proof.code === 'invalid_sign_in';
     return isForOther && parts.scope === 'site' ? heldFor(req, parts, 'site') : held;
@@ -123,7 +133,9 @@ function heldFor(req: Request, parts: CallerParts, scope: ProofScope): MaybeProm
   if (earlier !== undefined) return earlier;
   const asked = { identity, baseUrl, scope };
   const found = whenKnown(inspect(identity, new CallerRequest(req, asked)), (shown) =>
-    shown.proof.status === 'absent' ? whenKnown(sessionProof(req, asked), (kept) => kept ?? shown) : shown,
+    shown.proof.status === 'absent'
+      ? whenKnown(sessionProof(req, asked), (kept) => (kept === undefined ? shown : { isOfCookie: true, ...kept }))
+      : shown,
   );
   const held = whenKnown(found, (it) => unlessSuspended(it, parts));
   // A token that is good now is not used up by that, and asking again costs less than the note.
