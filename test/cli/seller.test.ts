@@ -143,6 +143,22 @@ describe('those who sell', () => {
       expect(await run('projects', 'list')).toMatchObject({ code: 0 });
     });
 
+    test('a renewal is named by nothing that its refresh token tells', async () => {
+      const named: (string | undefined)[] = [];
+      const server = await serveApp((app) => {
+        app.post('/api/v1/auth/refresh', (req, res) => {
+          named.push(req.get('idempotency-key'));
+          res.status(401).json({ code: 'invalid_refresh_token' });
+        });
+      });
+      for (let machines = 0; machines < 2; machines += 1) {
+        keepSignIn(server.url, { wallet, access_token: 'a', refresh_token: 'one and the same', expires_at: 0 });
+        expect(await run('projects', 'list', '--server', server.url)).toMatchObject({ code: 1 });
+      }
+      await server.close();
+      expect([named.length, new Set(named).size]).toEqual([2, 2]);
+    });
+
     test('a session that was ended elsewhere is told and forgotten', async () => {
       const body = JSON.stringify({ token: signInAt(url)?.refresh_token });
       const headers = { 'content-type': 'application/json' };

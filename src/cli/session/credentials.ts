@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -12,12 +13,17 @@ const signInSchema = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
   expires_at: z.number(),
+  /** Names the request that renews it. Not made of the refresh token: whoever comes by a used one must not be told what came of it. */
+  renewal_key: z.string().default(() => randomUUID()),
 });
 
 const fileSchema = z.object({ current: z.string().optional(), servers: z.record(z.string(), signInSchema) });
 
 /** A wallet that is signed in at a server. `expires_at`: of the access token, milliseconds since the epoch. */
 export type SignIn = z.output<typeof signInSchema>;
+
+/** One that was just made. */
+export type NewSignIn = z.input<typeof signInSchema>;
 
 type Credentials = z.output<typeof fileSchema>;
 
@@ -53,14 +59,16 @@ export function signedInServers(): readonly string[] {
 }
 
 /** Keeps a sign-in in a file that only its owner can read. The server is the one that is meant from now on. */
-export function keepSignIn(server: string, signIn: SignIn): void {
-  write({ current: server, servers: { ...read().servers, [server]: signIn } });
+export function keepSignIn(server: string, signIn: NewSignIn): void {
+  write({ current: server, servers: { ...read().servers, [server]: signInSchema.parse(signIn) } });
 }
 
 /** Puts new tokens in the place of used ones. */
-export function renewSignIn(server: string, signIn: SignIn): void {
+export function renewSignIn(server: string, signIn: NewSignIn): SignIn {
   const known = read();
-  write({ ...known, servers: { ...known.servers, [server]: signIn } });
+  const kept = signInSchema.parse(signIn);
+  write({ ...known, servers: { ...known.servers, [server]: kept } });
+  return kept;
 }
 
 /** Forgets a sign-in. */

@@ -6,7 +6,7 @@ import { readKeypair } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
-import { credentialsPath, keepSignIn, type SignIn, serverOf } from './credentials.js';
+import { credentialsPath, keepSignIn, type NewSignIn, serverOf } from './credentials.js';
 import { DEFAULT_SERVER, postJson } from './server-client.js';
 import { signInFrom } from './session.js';
 
@@ -64,7 +64,7 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
   },
 };
 
-async function signInAs(signer: Ed25519Signer, server: string): Promise<SignIn> {
+async function signInAs(signer: Ed25519Signer, server: string): Promise<NewSignIn> {
   const wallet = addressOf(signer.publicKey);
   const { message, nonce } = await postJson(server, AUTH_PATHS.challenge, { wallet });
   const text = String(message);

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { AUTH_PATHS, grantResponse } from '../../http/auth/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { CommandError, RefusedError } from '../command.js';
-import { forgetSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
+import { forgetSignIn, type NewSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
 import { postJson, readJson, readResponseText, type ServerAnswer, type ServerRequest, send } from './server-client.js';
 
 /** Talks to a server as a wallet that is signed in; renews its tokens by itself. */
@@ -83,7 +82,7 @@ export function understood<S extends z.ZodType>(schema: S, json: unknown): z.out
 }
 
 /** The sign-in that tokens make. */
-export function signInFrom(wallet: string, json: unknown): SignIn {
+export function signInFrom(wallet: string, json: unknown): NewSignIn {
   const { access_token, refresh_token, expires_in } = understood(grantResponse, json);
   return { wallet, access_token, refresh_token, expires_at: Date.now() + expires_in * 1_000 };
 }
@@ -113,19 +112,16 @@ async function freshSignIn(server: string): Promise<SignIn> {
  * tokens again, by its key.
  */
 async function renew(server: string): Promise<SignIn> {
-  const { wallet, refresh_token } = requireSignIn(server);
-  const key = createHash('sha256').update(refresh_token).digest('hex');
+  const { wallet, refresh_token, renewal_key } = requireSignIn(server);
   for (let waits = 0; ; waits += 1) {
     try {
       const grant = await postJson(
         server,
         AUTH_PATHS.refresh,
         { refresh_token },
-        { headers: { 'idempotency-key': key } },
+        { headers: { 'idempotency-key': renewal_key } },
       );
-      const signIn = signInFrom(wallet, grant);
-      renewSignIn(server, signIn);
-      return signIn;
+      return renewSignIn(server, signInFrom(wallet, grant));
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       if (error.status === 401) {
