@@ -55,6 +55,16 @@ export interface Delegations {
   revoke(wallet: string): Promise<void>;
   /** The wallet that a wallet stands for. */
   holderFor(delegate: string): MaybePromise<string | undefined>;
+  /**
+   * Whether a wallet may come in for the one that it stands for, at a place where holdings must last: the first that comes may, and no other
+   * until `forMs` after that. What is kept of it may be forgotten early.
+   * @param place - the same in every process, at most 100 characters
+   */
+  comesAlone(
+    wallets: { readonly holder: string; readonly delegate: string },
+    place: string,
+    forMs: number,
+  ): Promise<boolean>;
 }
 
 const WHERE = 'createDelegations';
@@ -144,6 +154,12 @@ export function createDelegations(options: DelegationsOptions): Delegations {
         // Both must say so: a cold wallet's latest word counts, whichever wallet it was about.
         return whenKnown(words.delegateOf(holder), (named) => (named === delegate ? holder : undefined));
       }),
+    async comesAlone({ holder, delegate }, place, forMs) {
+      const key = `stood-for:${place}:${holder}`;
+      const isFirst =
+        (await counters.get(key)) === undefined && (await counters.replace(key, undefined, delegate, forMs));
+      return isFirst || (await counters.get(key)) === delegate;
+    },
   };
 }
 

@@ -49,7 +49,7 @@ export function createHolderGate(
     let lacks: Extract<Verdict, { ok: false }> | undefined;
     for (const [at, rule] of rules.entries()) {
       const verdict = await judged(rule.who.judge, req, wallet);
-      if (verdict.ok) return { rule, at, note: verdict.note };
+      if (verdict.ok) return { rule, at, note: verdict.note, holder: verdict.holder };
       lacks ??= verdict;
     }
     if (lacks !== undefined) noteShortfall(req, lacks);
@@ -82,16 +82,14 @@ export function createHolderGate(
     }
     const { wallet, found } = seen;
     tell(req, parts.requestNames, 'wallet', () => wallet);
-    const { rule, at = 0, note } = found;
+    const { rule, at = 0, note, holder = wallet.address } = found;
     if (rule === undefined) return { rule };
     if (note !== undefined) rule.who.judge.tell?.(req, note);
     noteAdmitted(req, parts, { gate: name, wallet, note: String(at) });
     if (rule.isFree) return { decision: { admitted: true, enter: (next) => enterPrivately(res, next) } };
     const { allowance } = rule;
     const covered =
-      allowance === undefined || isPaying
-        ? undefined
-        : await passes?.coverByAllowance(req, res, wallet.address, allowance);
+      allowance === undefined || isPaying ? undefined : await passes?.coverByAllowance(req, res, holder, allowance);
     if (covered !== undefined) return { decision: covered };
     if (rule.hasOwnPrice) entitled.put(req, { rule, wallet: wallet.address });
     return { rule };
@@ -103,6 +101,8 @@ interface Found {
   readonly at?: number;
   /** What was learned on the way. */
   readonly note?: string | undefined;
+  /** Whose holdings count, where that is another wallet. */
+  readonly holder?: string | undefined;
 }
 
 interface Seen {

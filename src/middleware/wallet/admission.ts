@@ -8,6 +8,7 @@ import type { Delegations } from '../../identity/delegations.js';
 import { readDuration } from '../../lib/duration.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { type AddressInput, addressOption } from '../../protocol/address-input.js';
+import { type HeldFor, judgeStoodFor } from './stood-for.js';
 import { PASSED, type Verdict } from './wallet-gate.js';
 
 /** Whom a gate by wallet lets in beside what they hold now. */
@@ -71,36 +72,36 @@ type Judge = (req: Request, wallet: string) => MaybePromise<Verdict>;
  */
 export function withAdmission(where: string, options: ResolvedAdmission, rule: WalletRule): Judge {
   const { allow, deny, delegations } = options;
-  const judge = heldLongEnough(where, options, rule);
-
-  function judgeFor(req: Request, holder: string | undefined, own: Verdict): MaybePromise<Verdict> {
-    if (holder === undefined) return own;
-    return deny?.has(holder) ? denied(holder) : judge(req, holder);
-  }
+  const heldFor = readHeldFor(where, options, rule);
+  const judge = heldFor === undefined ? rule.judge : heldLongEnough(heldFor, options, rule);
+  const stoodFor = delegations && { facilitator: options.facilitator, delegations, heldFor, judge };
 
   return (req, wallet) => {
     if (deny?.has(wallet)) return denied(wallet);
     if (allow?.has(wallet)) return PASSED;
     return whenKnown(judge(req, wallet), (own) => {
-      if (own.ok || delegations === undefined) return own;
-      return whenKnown(delegations.holderFor(wallet), (holder) => judgeFor(req, holder, own));
+      if (own.ok || stoodFor === undefined) return own;
+      return whenKnown(stoodFor.delegations.holderFor(wallet), (holder) => {
+        if (holder === undefined) return own;
+        return deny?.has(holder) ? denied(holder) : judgeStoodFor(stoodFor, req, holder, wallet);
+      });
     });
   };
 }
 
-function heldLongEnough(where: string, options: ResolvedAdmission, { what, judge, holds }: WalletRule): Judge {
-  const { facilitator, heldFor } = options;
-  if (heldFor === undefined) return judge;
-  const heldForMs = readHeldFor(where, heldFor);
-  const times = options.holdingTimes ?? holdingTimesOf(facilitator);
-  const name = ruleName([facilitator.network, heldForMs, ...what]);
+function heldLongEnough(
+  { text, ms: heldForMs, name }: HeldFor,
+  options: ResolvedAdmission,
+  { judge, holds }: WalletRule,
+): Judge {
+  const times = options.holdingTimes ?? holdingTimesOf(options.facilitator);
   const rule: HeldRule = { name, heldForMs, holds };
   times.watch(rule);
   return (req, wallet) =>
     whenKnown(judge(req, wallet), (verdict) => {
       if (!verdict.ok) return times.lost(rule, wallet).then(() => verdict);
       return whenKnown(times.heldMs(rule, wallet), (heldMs) =>
-        heldMs >= heldForMs ? verdict : tooShort(wallet, heldFor, { heldMs, heldForMs }),
+        heldMs >= heldForMs ? verdict : tooShort(wallet, text, { heldMs, heldForMs }),
       );
     });
 }
@@ -110,10 +111,13 @@ export function ruleName(what: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(what)).digest('base64url');
 }
 
-function readHeldFor(where: string, text: string): number {
+function readHeldFor(where: string, { facilitator, heldFor: text }: ResolvedAdmission, { what }: WalletRule) {
+  if (text === undefined) return undefined;
   const ms = readDuration(text);
   if (!ms.ok) throw badOption(where, `option "heldFor" must be ${ms.detail}`, 'heldFor');
-  if (ms.value >= 60_000 && ms.value <= YEAR_MS) return ms.value;
+  if (ms.value >= 60_000 && ms.value <= YEAR_MS) {
+    return { text, ms: ms.value, name: ruleName([facilitator.network, ms.value, ...what]) };
+  }
   throw badOption(where, 'option "heldFor" must be at least a minute and at most a year', 'heldFor');
 }
 

@@ -109,6 +109,8 @@ export type Verdict = (
 ) & {
   /** What was learned on the way, for {@link WalletJudge.tell}. */
   readonly note?: string;
+  /** The wallet whose holdings count, where the proven one stands for another. */
+  readonly holder?: string;
 };
 
 /** The rule of a gate by wallet. */
