@@ -2,7 +2,6 @@ import { TollhouseError } from '../../errors/errors.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { NetworkId, Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
-import { createMemoryCounters } from '../../storage/counters/memory-counters.js';
 import type { FacilitatorHealth } from '../setup/health.js';
 import type { FeeLoad } from '../types.js';
 import { createFeeShares, type FeeParties, type FeeShare, type FeeSharesParts } from './fee-shares.js';
@@ -23,7 +22,7 @@ export type FeeCount =
 
 /**
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
- * is a fixed one, begun by its first fee. No payer, no seller and not the public, who
+ * is a fixed one, begun by its first fee. What this process has spent in it counts whatever becomes of the shared count. No payer, no seller and not the public, who
  * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone;
  * operators can set another share for a seller. All sellers and the public together use three fifths at most: what is left is for the
  * operator's own routes and payouts. A seller with a set share of more than that is not counted in it.
@@ -48,7 +47,7 @@ export interface FeeLimitParts {
   readonly network: NetworkId;
   /** Most for an hour, in lamports, of all instances that share the counters. */
   readonly maxFeeLamportsPerHour: bigint;
-  /** Where it is counted. Default, and while they cannot be reached: this process's memory. */
+  /** Where all instances count. Without them, and while they cannot be reached, each process keeps the limit for itself. */
   readonly counters: Pick<Counters, 'increment'> | undefined;
   /** Where operators set the shares of sellers. Default: all are equal. */
   readonly owners?: FeeSharesParts['owners'];
@@ -71,8 +70,7 @@ const SHARE_OF: Readonly<Record<Exclude<FeeShare['party'], 'payer'>, string>> = 
 
 /** Makes a limit. Nothing is counted before the first fee. */
 export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
-  const { network, maxFeeLamportsPerHour, owners, now, onLimitReached } = parts;
-  const counters = countersOf(parts);
+  const { network, maxFeeLamportsPerHour, counters, owners, now, onLimitReached } = parts;
   const limit = Number(maxFeeLamportsPerHour);
   const whole = createHourlyAllowance({ key: `fees:${network}`, limit, counters, now, onLimitReached });
   const shares = createFeeShares({ network, maxFeeLamportsPerHour, counters, owners, now });
@@ -117,21 +115,6 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
       const count = await take(lamports, parties);
       if (count.ok) count.fee.giveBack();
       return count;
-    },
-  };
-}
-
-/** An outage of the counters must not stop payments; each process keeps the limits for itself then. */
-function countersOf({ counters, now }: FeeLimitParts): Pick<Counters, 'increment'> {
-  const own = createMemoryCounters({ now });
-  if (counters === undefined) return own;
-  return {
-    async increment(key, windowMs, by) {
-      try {
-        return await counters.increment(key, windowMs, by);
-      } catch {
-        return own.increment(key, windowMs, by);
-      }
     },
   };
 }

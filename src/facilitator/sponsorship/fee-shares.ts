@@ -39,7 +39,7 @@ export interface FeeSharesParts {
   readonly network: string;
   /** Most for an hour for everybody together, in lamports. */
   readonly maxFeeLamportsPerHour: bigint;
-  readonly counters: Pick<Counters, 'increment'>;
+  readonly counters: Pick<Counters, 'increment'> | undefined;
   /** Where operators say how large the share of a seller is. Default: it is as large as anybody's. */
   readonly owners?: Pick<OwnerStore, 'quotasOf'> | undefined;
   /** Clock, milliseconds since the epoch. */
