@@ -4,18 +4,29 @@ import { type Fields, hopByHop, pairsOf } from './header-fields.js';
 
 /**
  * Fields of an upstream's response that do not reach the caller: what only the gateway may say, and what would be believed of
- * every project on the gateway's origin.
+ * every project on the gateway's origin, by browsers and by the tags and groups that caches keep responses under.
  */
 const WITHHELD: ReadonlySet<string> = new Set([
   'accept-ch',
+  'access-control-allow-credentials',
   'access-credit',
   'access-free-calls',
+  'activate-storage-access',
   'alt-svc',
+  'cache-group-invalidation',
+  'cache-groups',
+  'cache-tag',
+  'cdn-tag',
   'clear-site-data',
   'critical-ch',
+  'edge-cache-tag',
+  'edge-control',
   'expect-ct',
   'idempotency-replayed',
+  'login-status',
   'nel',
+  'netlify-cache-tag',
+  'observe-browsing-topics',
   'origin-agent-cluster',
   'public-key-pins',
   'public-key-pins-report-only',
@@ -26,12 +37,30 @@ const WITHHELD: ReadonlySet<string> = new Set([
   'set-login',
   'set-cookie',
   'set-cookie2',
+  'shared-storage-write',
+  'speculation-rules',
   'strict-transport-security',
   'use-as-dictionary',
+  'vercel-cache-tag',
   'x-payment',
   'x-request-id',
+  'xkey',
 ]);
-const WITHHELD_FAMILIES = ['access-pass', 'payment-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+const WITHHELD_FAMILIES = [
+  ...['access-pass', 'payment-', 'x-payment-', 'x-service-', 'x-tollhouse-'],
+  ...['attribution-reporting-', 'sec-session-', 'secure-session-', 'surrogate-'],
+];
+
+/**
+ * What a proxy before the gateway would obey as the word of the gateway: to send a file of its own, to ask another address, to slow
+ * down, to take the gateway for broken (nginx, Apache, lighttpd, Perlbal and H2O, LiteSpeed, Envoy, App Engine, Fly).
+ */
+const ORDERS_TO_PROXIES = [
+  ...['x-accel-', 'x-sendfile', 'x-lighttpd-', 'x-reproxy-'],
+  ...['x-litespeed-', 'x-envoy-', 'x-appengine-', 'fly-replay'],
+];
+/** That a proxy is not to hold a response back concerns this response alone, and streams need it. */
+const UNBUFFERED = 'x-accel-buffering';
 
 /** Fields that say where something is. */
 const PLACES: ReadonlySet<string> = new Set(['location', 'content-location']);
@@ -79,5 +108,7 @@ export function applyResponseFields(res: ServerResponse, { passed }: ResponseFie
 }
 
 function isWithheld(name: string): boolean {
-  return WITHHELD.has(name) || WITHHELD_FAMILIES.some((family) => name.startsWith(family));
+  const begins = (family: string): boolean => name.startsWith(family);
+  if (WITHHELD.has(name) || WITHHELD_FAMILIES.some(begins)) return true;
+  return name !== UNBUFFERED && ORDERS_TO_PROXIES.some(begins);
 }
