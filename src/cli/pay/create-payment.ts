@@ -7,6 +7,7 @@ import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
 import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
+import { type AskedTransfer, requireAskedTransfer } from './asked-transfer.js';
 import { KEPT_IN, keepPayment, readKeptPayment } from './kept-payment.js';
 import { type SignedPayment, settleCreated, signedPayment } from './settle-created.js';
 
@@ -67,7 +68,7 @@ async function create({ server: named = DEFAULT_SERVER, json, ...values }: Argum
     if (!json) printStep('link', String(created['solana_pay_url']));
     return 0;
   }
-  const signed = { server, what, settle: sign(created, wallet) };
+  const signed = { server, what, settle: sign(created, wallet, { amount, token, recipient, memo }) };
   return settleCreated(signed, keepPayment(COMMAND, signed), json);
 }
 
@@ -79,9 +80,10 @@ async function resume({ json, ...values }: Arguments, path: string): Promise<num
   return settleCreated(payment, kept, json);
 }
 
-function sign(created: Record<string, unknown>, wallet: KeypairInput): SignedPayment['settle'] {
+function sign(created: Record<string, unknown>, wallet: KeypairInput, asked: AskedTransfer): SignedPayment['settle'] {
   const serialized: unknown = Reflect.get(Object(created['transaction']), 'serialized');
   if (typeof serialized !== 'string') throw new CommandError('the server answered no transaction to sign');
   const signed = signTransaction(Buffer.from(serialized, 'base64'), wallet);
+  requireAskedTransfer(signed, asked, addressOf(readKeypair(wallet, COMMAND).publicKey));
   return { payment_id: String(created['payment_id']), signed_transaction: Buffer.from(signed).toString('base64') };
 }
