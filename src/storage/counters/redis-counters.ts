@@ -11,13 +11,19 @@ export interface RedisCountersOptions {
   readonly prefix?: string;
 }
 
+/** How long a response is waited for, in milliseconds. */
+const RESPONSE_MS = 2_000;
+
 /** Fails at once while the connection is lost, and keeps trying to get it back. Times in milliseconds. */
 const CONNECTION = {
   lazyConnect: true,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   connectTimeout: 5_000,
-  commandTimeout: 2_000,
+  commandTimeout: RESPONSE_MS,
+  // A connection on which nothing comes is given up: what is asked while Redis hangs fails at once, and nobody but the next connection
+  // waits for it to answer. One that is dead without a word is so replaced as well.
+  socketTimeout: RESPONSE_MS,
   keepAlive: 10_000,
 } as const satisfies RedisOptions;
 

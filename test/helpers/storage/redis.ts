@@ -6,6 +6,10 @@ import { freePort } from '../processes/free-port.js';
 /** A real Redis server of a test's own. */
 export interface RedisServer {
   readonly url: string;
+  /** It hangs from now on: connections stay, and are even made, and nothing is answered. */
+  freeze(): void;
+  /** It goes on where it was. */
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -20,6 +24,8 @@ export async function startRedis(port?: number): Promise<RedisServer> {
   await ready(child);
   return {
     url: `redis://127.0.0.1:${at}`,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     stop: async () => {
       const closed = once(child, 'close');
       child.kill('SIGKILL');
