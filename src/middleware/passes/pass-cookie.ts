@@ -11,9 +11,12 @@ import { isOwnDoing, isSecureAt } from '../wallet/own-doing.js';
 import { routePattern, type WrittenRoute } from './pass-place.js';
 import type { PassCookie, PassParts, PassPlace } from './pass-types.js';
 
-/** A token that came as a cookie. */
+/** What came as the cookie of the passes of a scope. There may be several of its name: of a wider path, or of a wider domain. */
 export interface ShownCookie {
-  readonly token: string;
+  /** The values under its name, each once, in the order of the browser, which says nothing of whose they are. */
+  readonly tokens: readonly string[];
+  /** Whether those are all. */
+  readonly isWhole: boolean;
   readonly cookie: PassCookie;
   /** What its pass is to cover. */
   readonly scope: string;
@@ -22,8 +25,11 @@ export interface ShownCookie {
 /** Browsers keep none for much longer. */
 const LONGEST_SECONDS = 31_536_000;
 const DIGEST_LENGTH = 16;
-/** So many of one name are tried: there may be one of a wider path, or of a wider domain that is not ours to clear. */
-const MOST_OF_A_NAME = 3;
+/**
+ * So many of one name are read. Any other host of the domain can plant some, and no browser keeps more for a domain, so that none can
+ * hide the right one. A request's head of 16 KB has room for less than a hundred signatures to look at, which take milliseconds.
+ */
+const MOST_OF_A_NAME = 200;
 const EVERYWHERE = '/';
 const HOST_PREFIX = '__Host-';
 
@@ -46,7 +52,7 @@ export function cookieAt(
 }
 
 /**
- * The tokens that a request brings as cookies of the passes of some places, each with the cookie that it came in. None where a
+ * The cookies that a request brings of the passes of some places, by their names. None where a
  * page of another site may be behind the request: what changes something counts only where its browser says that a page of this
  * site has sent it.
  */
@@ -58,9 +64,11 @@ export function shownCookies(req: Request, parts: PassParts, places: readonly Pa
   const scopes = new Map(places.flatMap(({ scope, cookiePath: path }) => (path === undefined ? [] : [[scope, path]])));
   return [...scopes].flatMap(([scope, path]) =>
     namesOf(parts, scope, isSecure).flatMap((name) => {
+      const all = new Set(pairs.filter((it) => it.startsWith(`${name}=`)).map((it) => it.slice(name.length + 1)));
+      if (all.size === 0) return [];
       const at = name.startsWith(HOST_PREFIX) ? EVERYWHERE : path;
-      const tokens = pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
-      return tokens.slice(0, MOST_OF_A_NAME).map((token) => ({ token, cookie: { name, path: at, isSecure }, scope }));
+      const tokens = [...all].slice(0, MOST_OF_A_NAME);
+      return [{ tokens, isWhole: tokens.length === all.size, cookie: { name, path: at, isSecure }, scope }];
     }),
   );
 }

@@ -6,14 +6,16 @@ import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { proofOf } from '../wallet/wallet-auth.js';
-import { clearCookie, cookieAt, shownCookies } from './pass-cookie.js';
-import { creditRefusal, refusal, troubled } from './pass-troubles.js';
+import { clearCookie, cookieAt, type ShownCookie, shownCookies } from './pass-cookie.js';
+import { creditRefusal, isPassForOther, refusal, troubled } from './pass-troubles.js';
 import type { KeptPass, PassCookie, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 import { takeUse } from './take-use.js';
 
 const ON_ITS_WAY =
   'A payment of this wallet for such a pass is on its way, and was not charged twice: come again in a moment.';
 const SHOWN_IN = PASS_HEADER.toLowerCase();
+/** So many passes that came as cookies of one name are asked for in the store: each was paid for, and there is one as a rule. */
+const MOST_ASKED = 5;
 const RETRY = { retryAfterSeconds: 2 };
 
 /**
@@ -73,26 +75,53 @@ async function useProof(
   return cookie === undefined ? byWallet : { ...byWallet, cookie };
 }
 
-/** One that is good for nothing any more is taken back; one that is used up may be given a use back by a request under way. */
+/**
+ * What is good for nothing any more is taken back, where all that came under its name was looked at and is: another host of the domain
+ * can plant some beside a good one, which would go with them. What is used up may be given a use back by a request under way.
+ */
 async function useCookie(
   parts: PassParts,
   req: Request,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal | undefined> {
-  const refusals: { readonly refusal: PassRefusal; readonly cookie: PassCookie }[] = [];
-  for (const { token, cookie, scope } of shownCookies(req, parts, places)) {
-    const used = await useToken(parts, req, {
-      places: places.filter((it) => it.scope === scope),
-      token,
-      wallet: undefined,
-    });
+  const refusals: PassRefusal[] = [];
+  const gone: PassCookie[] = [];
+  for (const shown of shownCookies(req, parts, places)) {
+    const here = { places: places.filter(({ scope }) => scope === shown.scope), wallet: undefined };
+    const used = await useOneOf(parts, req, here, shown);
+    if ('admitted' in used) return used;
+    refusals.push(...used.refusals);
+    if (used.isWhole && used.refusals.every(({ cause }) => cause.code !== 'pass_used_up')) gone.push(shown.cookie);
+  }
+  if (req.res !== undefined) for (const cookie of gone) clearCookie(req.res, cookie);
+  return refusals.find((it) => !isPassForOther(it)) ?? refusals[0];
+}
+
+/** The first of the tokens under one name that covers the request; else why none does, and whether all of them were looked at. */
+async function useOneOf(
+  parts: PassParts,
+  req: Request,
+  here: Shown,
+  { tokens, isWhole }: ShownCookie,
+): Promise<UsedPass | { readonly refusals: readonly PassRefusal[]; readonly isWhole: boolean }> {
+  const refusals: PassRefusal[] = [];
+  const asked = new Set<string>();
+  for (const token of tokens) {
+    const fit = fitting(parts, here, await parts.tokens.read(token));
+    if (!fit.ok) {
+      refusals.push(fit.refusal);
+      continue;
+    }
+    const { passId, serial } = fit.claims;
+    const name = `${passId} ${serial}`;
+    if (asked.has(name)) continue;
+    if (asked.size === MOST_ASKED) return { refusals, isWhole: false };
+    asked.add(name);
+    const used = await use(parts, req, { shown: fit.claims, by: 'token' }, here.places);
     if (used.admitted) return used;
-    refusals.push({ refusal: used, cookie });
+    refusals.push(used);
   }
-  for (const { refusal, cookie } of refusals) {
-    if (req.res !== undefined && refusal.cause.code !== 'pass_used_up') clearCookie(req.res, cookie);
-  }
-  return refusals[0]?.refusal;
+  return { refusals, isWhole };
 }
 
 function showsWallet(headers: Request['headers']): boolean {
@@ -122,22 +151,33 @@ function useToken(
 function useReading(
   parts: PassParts,
   req: Request,
-  { places, wallet }: Shown,
+  here: Shown,
   reading: PassReading,
 ): MaybePromise<UsedPass | PassRefusal> {
-  if (!reading.ok) return refusal('invalid_pass', reading.detail);
+  const fit = fitting(parts, here, reading);
+  return fit.ok ? use(parts, req, { shown: fit.claims, by: 'token' }, here.places) : fit.refusal;
+}
+
+/** What a token says, where that may cover the request; nobody is asked for it. */
+function fitting(
+  { site }: PassParts,
+  { places, wallet }: Shown,
+  reading: PassReading,
+): { readonly ok: true; readonly claims: PassClaims } | { readonly ok: false; readonly refusal: PassRefusal } {
+  const unfit = (...why: Parameters<typeof refusal>) => ({ ok: false, refusal: refusal(...why) }) as const;
+  if (!reading.ok) return unfit('invalid_pass', reading.detail);
   const { claims } = reading;
-  if (claims.site !== parts.site) {
-    return refusal('pass_of_another_site', 'The access pass was sold by another site, and covers nothing here.');
+  if (claims.site !== site) {
+    return unfit('pass_of_another_site', 'The access pass was sold by another site, and covers nothing here.');
   }
   if (places.every(({ scope }) => scope !== claims.scope)) {
-    return refusal('pass_of_another_route', `The access pass covers ${coveredBy(claims.scope)}, and not this route.`);
+    return unfit('pass_of_another_route', `The access pass covers ${coveredBy(claims.scope)}, and not this route.`);
   }
   if (wallet !== undefined && wallet !== claims.wallet) {
     const detail = `The access pass is of another wallet than ${wallet}, which has signed in. Send one of the two.`;
-    return refusal('pass_of_another_wallet', detail);
+    return unfit('pass_of_another_wallet', detail);
   }
-  return use(parts, req, { shown: claims, by: 'token' }, places);
+  return { ok: true, claims };
 }
 
 /** Takes what the request costs; where that is refused it is told what is left. */
