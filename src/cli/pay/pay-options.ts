@@ -21,8 +21,8 @@ export interface PayOptions {
   readonly rpcUrl: string | undefined;
   /** Which of several prices is paid, such as `0.05 USDC`. Default: the first that is not over the limits. */
   readonly price: PriceArgument | undefined;
-  /** Most that may be paid, as decimal text in the token's own unit. */
-  readonly max: string;
+  /** Most that may be paid, as decimal text in the token's own unit. Default: a dollar of a token that is known to be worth one. */
+  readonly max: string | undefined;
   /** What may be spent in a time. Default: what {@link PayOptions.max} allows, as often as it is asked for. */
   readonly budget: WalletBudget | undefined;
   /** Whether it is paid even where something that was bought before covers it. */
@@ -30,8 +30,6 @@ export interface PayOptions {
   /** Whether the outcome is printed as JSON, and no step. */
   readonly json: boolean;
 }
-
-const DEFAULT_MAX = '1';
 
 /** Help of `tollhouse pay`. */
 export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
@@ -44,7 +42,8 @@ token of a pass that is kept, else signing in, where the 402 offers it.
   --demo             pay with the sandbox chain's public demo wallet
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
   --price <price>    which of several prices is paid, such as "0.05 USDC" (default: the first that is not over the limits)
-  --max <amount>     most that may be paid, in the token's own unit (default: --price, else ${DEFAULT_MAX})
+  --max <amount>     most that may be paid, in the token's own unit (default: --price, else
+                     a dollar, in USDC and other stablecoins that are known)
   --budget <budget>  most that the wallet may spend in a time: "1 USDC/day", by hour, day, month (of UTC) or total
   --budget-window <w>  that time beside an amount alone, --budget 1 --budget-window 24h: what was spent counts for so long
   -X, --method <m>   HTTP method (default GET, or POST with --data)
@@ -101,7 +100,7 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     price,
-    max: readMax(values.max) ?? price?.amount ?? DEFAULT_MAX,
+    max: readMax(values.max) ?? price?.amount,
     budget: readBudget(values.budget, values['budget-window']),
     anew: values.anew,
     json: values.json,

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.js';
+import { plainLines } from '../../lib/plain-text.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { reasonGiven, type UrlResponse } from './ask-url.js';
@@ -76,9 +77,10 @@ export function printAgain(command: string): void {
   printStep('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
 }
 
-/** Shows a body, shortened. */
-export function printBody(body: string): void {
-  if (body === '') return;
+/** Shows a body, shortened; on a terminal without what would steer that. */
+export function printBody(whole: string): void {
+  if (whole === '') return;
+  const body = process.stdout.isTTY ? plainLines(whole) : whole;
   const rest = body.length > MAX_SHOWN_CHARACTERS ? `\n… (${body.length} characters)` : '';
   console.log(`\n${body.slice(0, MAX_SHOWN_CHARACTERS)}${rest}`);
 }

@@ -1,6 +1,6 @@
 import { addressOf } from '../../protocol/address.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
-import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
+import { DOLLARS, KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { Terms } from '../../protocol/types.js';
 import type { PayableTerms } from '../../protocol/wire/client.js';
 import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
@@ -11,6 +11,9 @@ import type { PriceArgument } from '../arguments/price-argument.js';
 import type { OpenBudget } from '../budget/open-budget.js';
 import { CommandError } from '../command.js';
 import type { PayOptions } from './pay-options.js';
+
+/** In the token's own unit, where nothing is said. */
+const DEFAULT_MAX = '1';
 
 /** The token of a payment. */
 export interface PaidAsset {
@@ -52,19 +55,26 @@ export async function chooseTerms(
       others.push(chosen.price);
       continue;
     }
-    const limit = parseDecimal(max, chosen.paidIn.decimals);
-    if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
     const { amount } = payable.terms;
-    const isTooDear = amount > limit.value;
+    const isTooDear = amount > limitOf(max, budget, chosen.paidIn);
     const refusal = isTooDear ? undefined : await budget?.refusalOf({ paidIn: chosen.paidIn, amount });
     if (!isTooDear && refusal === undefined) return chosen;
     if (refusal === undefined) tooDear.push(chosen.price);
     else refusals.push(refusal);
   }
   if (others.length === offers.length) throw new CommandError(`--price: offered are ${others.join(' or ')}`);
-  const dear = `the price is ${tooDear.join(' or ')}, over the limit of ${max}; allow more with --max <amount>`;
+  const limit = max ?? `${DEFAULT_MAX} dollar, in stablecoins that are known`;
+  const dear = `the price is ${tooDear.join(' or ')}, over the limit of ${limit}; allow more with --max <amount>`;
   const told = [...refusals, ...(tooDear.length > 0 ? [dear] : [])];
   throw new CommandError(refusals.length === 0 ? dear : `nothing was paid: ${told.join('; ')}`);
+}
+
+/** Nobody's wallet is to be emptied of a token whose worth only he knows, at the word of a server. */
+function limitOf(max: string | undefined, budget: OpenBudget | undefined, { symbol, decimals }: PaidAsset): bigint {
+  if (max === undefined && budget === undefined && !DOLLARS.has(symbol)) return -1n;
+  const limit = parseDecimal(max ?? DEFAULT_MAX, decimals);
+  if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
+  return limit.value;
 }
 
 function isPriceOf({ amount, token }: PriceArgument, { payable, paidIn }: ChosenTerms): boolean {

@@ -1,4 +1,4 @@
-import { plain } from '../../../src/lib/plain-text.js';
+import { plain, plainLines } from '../../../src/lib/plain-text.js';
 
 test.each([
   ['ends its line', 'a\nb\r', 'a\ufffdb\ufffd'],
@@ -10,4 +10,8 @@ test.each([
 
 test('a text in any language is as it was', () => {
   expect(plain('häßlich, שלום, 你好 👍')).toBe('häßlich, שלום, 你好 👍');
+});
+
+test('a text of several lines keeps them and its tabs, and steers nothing', () => {
+  expect(plainLines('a\r\n\tb\n\u001b]0;owned\u0007\rc')).toBe('a\n\tb\n\ufffd]0;owned\ufffd\ufffdc');
 });

@@ -1,0 +1,60 @@
+import { encodePaymentRequiredHeader } from '@x402/core/http';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { openPayFixture, type PayFixture } from '../helpers/fixtures/cli-fixture.js';
+import { askTerms } from '../helpers/transactions/payments.js';
+
+/** Ten of a token with eight places. */
+const HELD = 1_000_000_000n;
+
+describe('tollhouse pay without a limit', () => {
+  let fixture: PayFixture;
+  let mint: string;
+  let [shop, hostile] = ['', ''];
+
+  beforeAll(async () => {
+    fixture = await openPayFixture();
+    const { sold, sandbox } = fixture;
+    ({ mint } = sandbox.createMint({ decimals: 8 }));
+    shop = await fixture.serve((app) => {
+      app.get('/dollar', requirePayment({ ...sold, price: '$1' }), (_req, res) => void res.send('sold'));
+      app.get('/more', requirePayment({ ...sold, price: '$1.01' }), (_req, res) => void res.send('sold'));
+    });
+    const required = await askTerms(`${shop}/dollar`);
+    const [terms] = required.accepts;
+    if (terms === undefined) throw new Error('there are no terms');
+    const accepts = [{ ...terms, asset: mint, amount: '100000000' }];
+    hostile = await fixture.serve((app) => {
+      app.get('/', (req, res) => {
+        const paid = req.get('payment-signature');
+        if (paid !== undefined) return void res.send('taken');
+        res
+          .status(402)
+          .set('PAYMENT-REQUIRED', encodePaymentRequiredHeader({ ...required, accepts }))
+          .json({});
+      });
+    });
+    await fixture.newBuyer('20');
+    sandbox.fundToken(fixture.buyer.payer.publicKey.toBase58(), mint, HELD);
+  });
+  afterAll(() => fixture.close());
+
+  const pay = (url: string, ...more: readonly string[]) => fixture.run(...fixture.payArgs(url), ...more);
+
+  test('pays a dollar in a stablecoin, and no more', async () => {
+    expect(await pay(`${shop}/dollar`)).toMatchObject({ code: 0, text: expect.stringContaining('sold') });
+    expect(await pay(`${shop}/more`)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining(
+        'the price is 1.01 USDC, over the limit of 1 dollar, in stablecoins that are known',
+      ),
+    });
+    expect(fixture.held()).toBe(19_000_000n);
+  });
+
+  test('signs nothing in a token of which nobody knows the worth, and says what allows it', async () => {
+    const { code, text } = await pay(hostile);
+    expect([code, text]).toEqual([1, expect.stringContaining(`the price is 1 ${mint}, over the limit of 1 dollar`)]);
+    expect(text).toContain('allow more with --max <amount>');
+    expect(await pay(hostile, '--max', '1')).toMatchObject({ text: expect.stringContaining('taken') });
+  });
+});
