@@ -67,10 +67,10 @@ test('sign-ins are written for their owner only, and warned of when somebody has
   try {
     const signIn = { wallet: 'w', access_token: 'a', refresh_token: 'r', expires_at: 1 };
     keepSignIn('http://server', signIn);
-    expect(signInAt('http://server')).toEqual(signIn);
+    expect(signInAt('http://server')).toMatchObject(signIn);
     expect(warnings).toEqual([]);
     chmodSync(credentialsPath(), 0o644);
-    expect(signInAt('http://server')).toEqual(signIn);
+    expect(signInAt('http://server')).toMatchObject(signIn);
     expect(warnings).toEqual([expect.stringContaining(credentialsPath())]);
     keepSignIn('http://server', signIn);
     warnings.length = 0;
