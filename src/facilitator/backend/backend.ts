@@ -51,8 +51,11 @@ export interface SettlementBackend {
   supported(): Promise<Supported>;
   /** The same where it is known without a wait. */
   supportedNow?(): Supported;
-  /** Applies the rules that need no call to the chain. */
-  inspect(payment: Payment, terms: Terms): Promise<Inspection>;
+  /**
+   * Applies the rules that need no call to the chain.
+   * @param sentBy - fee payer of one that was sent before: it is signed no more, so that neither its key nor its fee has to be allowed today
+   */
+  inspect(payment: Payment, terms: Terms, sentBy?: string): Promise<Inspection>;
   /**
    * Asks whether it would succeed.
    * @param purpose - what it is held for: its money counts as on its way from then on, until it is settled or dropped.

@@ -1,3 +1,4 @@
+import { MAX_AMOUNT } from '../../protocol/limits.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
 import { checkPayment } from '../../solana/rules/checks.js';
@@ -20,6 +21,12 @@ export function inspectPayment(payment: Payment, terms: Terms, network: NetworkI
   if (checked.ok) return { ok: true, inspected: { payment, terms, transaction, sponsored: true, ...checked.payment } };
   const { ok, ...refusal } = checked;
   return { ok, refusal };
+}
+
+/** What is allowed of a payment that was sent by a key: what was allowed then. */
+export function policyFor(policy: CheckPolicy, sentBy: string | undefined): CheckPolicy {
+  if (sentBy === undefined) return policy;
+  return { managedKeys: new Set([...policy.managedKeys, sentBy]), maxFeeLamports: MAX_AMOUNT };
 }
 
 function refused(reason: Reason): Inspection {

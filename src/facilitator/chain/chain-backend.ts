@@ -20,7 +20,7 @@ import type {
   SettleStep,
 } from '../backend/backend.js';
 import { online, rejectedSettlement, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
-import { inspectPayment } from '../backend/inspect-payment.js';
+import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
@@ -71,7 +71,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
   return {
     supported: async () => offered(),
     supportedNow: offered,
-    inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
+    inspect: async (payment, terms, sentBy) => inspectPayment(payment, terms, network, policyFor(policy, sentBy)),
     verify: (inspected, purpose) => verify(parts, verified, inspected, purpose),
     settle: (inspected, step) => settle(parts, verified, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),

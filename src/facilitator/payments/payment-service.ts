@@ -2,6 +2,7 @@ import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { Inspection } from '../backend/backend.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
 import { claimInPlace, isDue } from './claim-in-place.js';
 import { knownPayment } from './known-payment.js';
@@ -58,13 +59,30 @@ async function recordOf({ ledger }: PaymentServiceParts, { transaction }: Paymen
   return decoded.ok ? ledger.find(decoded.transaction.messageHash) : undefined;
 }
 
+/** What is refused for a key or a bound of ours, and not for what the payment does. */
+const OF_OUR_POLICY: ReadonlySet<Reason> = new Set([
+  'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
+  'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high',
+]);
+
+/** The rules. Keys are taken out, and bounds lowered, while people come again for what they have paid under the ones before. */
+async function inspected(parts: PaymentServiceParts, payment: Payment, terms: Terms): Promise<Inspection> {
+  const inspection = await parts.backend.inspect(payment, terms);
+  if (inspection.ok || !OF_OUR_POLICY.has(inspection.refusal.reason)) return inspection;
+  const record = await recordOf(parts, payment);
+  return record === undefined || record.state === 'claimed'
+    ? inspection
+    : parts.backend.inspect(payment, terms, record.terms.feePayer);
+}
+
 async function verifyPayment(
-  { backend, inFlight, leases, ledger }: PaymentServiceParts,
+  parts: PaymentServiceParts,
   payment: Payment,
   terms: Terms,
   client: string | undefined,
 ): Promise<Verification> {
-  const inspection = await backend.inspect(payment, terms);
+  const { backend, inFlight, leases, ledger } = parts;
+  const inspection = await inspected(parts, payment, terms);
   if (!inspection.ok) return { ok: false, ...inspection.refusal };
   const { payer, transaction } = inspection.inspected;
   const record = await ledger.find(transaction.messageHash);
@@ -90,7 +108,7 @@ async function openPayment(
     const decoded = decodeTransaction(payment.transaction);
     return decoded.ok && isDue(parts, decoded.transaction.messageHash);
   });
-  const inspection = await parts.backend.inspect(payment, terms);
+  const inspection = await inspected(parts, payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
   return claimInPlace(parts, inspection.inspected, use);
 }

@@ -4,7 +4,7 @@ import type { Supported } from '../../protocol/supported.js';
 import type { Commitment, NetworkId, Verification } from '../../protocol/types.js';
 import { decodeVerification } from '../../protocol/wire/remote.js';
 import type { InspectedPayment, SettlementBackend } from '../backend/backend.js';
-import { inspectPayment } from '../backend/inspect-payment.js';
+import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { FacilitatorHealth } from '../setup/health.js';
 import type { Remote, RemoteOffer } from './remote.js';
@@ -51,9 +51,10 @@ export function createRemoteBackend(parts: RemoteBackendParts): SettlementBacken
   const settling: RemoteSettlementParts = { ...parts, verify: verifyOnce };
   return {
     supported: () => supported(remotes),
-    async inspect(payment, terms) {
+    async inspect(payment, terms, sentBy) {
       const { signers } = await supported(remotes);
-      return inspectPayment(payment, terms, network, { managedKeys: new Set(signers), maxFeeLamports: MAX_AMOUNT });
+      const policy = { managedKeys: new Set(signers), maxFeeLamports: MAX_AMOUNT };
+      return inspectPayment(payment, terms, network, policyFor(policy, sentBy));
     },
     verify: verifyNow,
     settle(inspected, step) {
