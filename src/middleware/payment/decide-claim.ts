@@ -10,15 +10,15 @@ import type { PaymentAttempt } from './payment-gate.js';
 import { NO_MATCH, type OfferedTerms } from './payment-required.js';
 import { refused } from './payment-responses.js';
 
-/** Refuses a payment for what is wrong with its identifier; undefined where nothing is. */
-export function refuseMisnamed(
+/** Refuses a payment for what is wrong with its identifier; undefined where nothing is, or where it was sent when none was asked for. */
+export async function refuseMisnamed(
   { options }: PaymentAttempt['gate'],
   res: Response,
   payment: Payment,
   { terms }: OfferedTerms,
-): Refused | undefined {
+): Promise<Refused | undefined> {
   const fault = identifierFault(options, payment);
-  if (fault === undefined) return undefined;
+  if (fault === undefined || (await options.facilitator.knownTerms(payment)) !== undefined) return undefined;
   const isForOther = !isNamed(payment, terms);
   return refused(() => sendProblem(res, 'invalid_payment_identifier', fault), { isForOther });
 }

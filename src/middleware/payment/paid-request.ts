@@ -63,7 +63,7 @@ async function decideBrought(
   const { payment } = reading;
   const offered = await offeredFor(gate, req, payment);
   const challenge = challengeWith(gate, req, res, offered);
-  const misnamed = refuseMisnamed(gate, res, payment, offered);
+  const misnamed = await refuseMisnamed(gate, res, payment, offered);
   if (misnamed !== undefined) return misnamed;
   const fingerprint = await paymentFingerprint(req);
   if (fingerprint === undefined) return refused(() => undefined); // The client is gone.

@@ -23,9 +23,9 @@ describe.each(['v1', 'v2'] as const)('whoever has paid under a key that was take
   });
 
   /** A shop as it is restarted: the same storage, and what is new in its settings. */
-  async function open(settings: Parameters<TollFixture['facilitatorWith']>[0], at?: string) {
+  async function open(settings: Parameters<TollFixture['facilitatorWith']>[0], more: object = {}) {
     const facilitator = fixture.facilitatorWith({ storage, ...settings });
-    const sold = { facilitator, payTo: fixture.payTo, price: '$0.01', ...(at === undefined ? {} : { baseUrl: at }) };
+    const sold = { facilitator, payTo: fixture.payTo, price: '$0.01', ...more };
     return fixture.serve((app) => {
       for (const settle of ['after', 'before'] as const) {
         app.get(`/${settle}`, requirePayment({ ...sold, settle }), (_req, res) => {
@@ -48,8 +48,13 @@ describe.each(['v1', 'v2'] as const)('whoever has paid under a key that was take
     const first = await fetch(`${before}/${settle}`, { headers: payment });
     const text = await first.text();
     const had = seller();
-    for (const settings of [{ keypair: await newKey() }, { maxFeeLamports: 10_001n }]) {
-      const rotated = await open(settings);
+    const named = { paymentIdentifier: 'required' };
+    for (const [settings, more] of [
+      [{ keypair: await newKey() }],
+      [{ maxFeeLamports: 10_001n }],
+      [{}, named],
+    ] as const) {
+      const rotated = await open(settings, more);
       const again = await fetch(`${rotated}/${settle}`, { headers: payment });
       expect([first.status, again.status, await again.text(), seller()]).toEqual([200, 200, text, had]);
     }
