@@ -15,6 +15,7 @@ import {
 } from '@solana/web3.js';
 import express from 'express';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { memoInstruction } from '../../src/solana/building/memo.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
@@ -107,6 +108,7 @@ describe('a server that has a wallet sign something else than what was asked', (
         createAssociatedTokenAccountIdempotentInstruction(payer, account(thief), thief, new PublicKey(USDC)),
       ],
     ],
+    ['a memo beside it', (payer) => [asked(payer), memoInstruction('for the account of a thief')]],
     ['nothing of what was asked', () => [ComputeBudgetProgram.setComputeUnitLimit({ units: 1 })]],
   ])('is given nothing for %s, and the reason is told', async (_what, make) => {
     const { code, text, given } = await pay(make);

@@ -40,9 +40,10 @@ export function requireAskedTransfer(signed: Uint8Array, asked: AskedTransfer, w
   const { transaction } = decoded;
   const [feePayer = ''] = transaction.accounts;
   if (feePayer === wallet) throw unlike(asked, 'its network fee is to be paid by your wallet');
-  if (transaction.instructions.some((it) => readInstruction(it).kind === 'guard')) {
-    throw unlike(asked, 'it has another program called');
-  }
+  const kinds = transaction.instructions.map((it) => readInstruction(it).kind);
+  if (kinds.includes('guard')) throw unlike(asked, 'it has another program called');
+  // At an exchange a memo says whose money it is.
+  if (asked.memo === undefined && kinds.includes('memo')) throw unlike(asked, 'it has a memo');
   const policy = { managedKeys: new Set([feePayer]), maxFeeLamports: ANY_FEE };
   const found = assetsOf(asked, transaction).map((it) => checkDemand(transaction, demandOf(asked, it), policy));
   if (found.some((it) => it.ok && it.payer === wallet)) return;
