@@ -154,13 +154,21 @@ export function createDelegations(options: DelegationsOptions): Delegations {
         // Both must say so: a cold wallet's latest word counts, whichever wallet it was about.
         return whenKnown(words.delegateOf(holder), (named) => (named === delegate ? holder : undefined));
       }),
-    async comesAlone({ holder, delegate }, place, forMs) {
-      const key = `stood-for:${place}:${holder}`;
-      const isFirst =
-        (await counters.get(key)) === undefined && (await counters.replace(key, undefined, delegate, forMs));
-      return isFirst || (await counters.get(key)) === delegate;
-    },
+    comesAlone: (...asked) => comesAlone(counters, ...asked),
   };
+}
+
+async function comesAlone(
+  counters: Counters,
+  { holder, delegate }: Parameters<Delegations['comesAlone']>[0],
+  place: string,
+  forMs: number,
+): Promise<boolean> {
+  const key = `stood-for:${place}:${holder}`;
+  const known = await counters.get(key);
+  if (known !== undefined) return known === delegate;
+  // Another request of the same wallet may have been quicker.
+  return (await counters.replace(key, undefined, delegate, forMs)) || (await counters.get(key)) === delegate;
 }
 
 interface StatementParts {

@@ -1,6 +1,7 @@
 import express from 'express';
 import request from 'supertest';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
@@ -163,5 +164,45 @@ const NO_COOKIES = `
     };
     expect(await ask('navigate')).toMatch('text/html');
     expect(await ask('cors')).toMatch('application/json');
+  });
+
+  test.each(['throw', 'nothing', 'text'] as const)(
+    'a wallet that makes %s of a message leaves a way to go on',
+    async (messages) => {
+      await stand.wallet({ messages });
+      const { facilitator } = stand;
+      const held = requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 1 });
+      const url = await serve((app) => app.get('/club', held, essay));
+      await stand.page().goto(`${url}/club`);
+      await stand.press('Sign in with Test Wallet');
+      await stand.says('Test Wallet did not sign. Nothing was paid.');
+      await stand.press('Try again');
+      await stand.page().waitForSelector('text=Sign in with Test Wallet');
+      expect(stand.faults).toEqual([]);
+    },
+  );
+
+  test('a line that drops while the answer comes is told, and the same payment brings it again', async () => {
+    await stand.wallet();
+    let cuts = 0;
+    const url = await serve((app) => {
+      app.use((req, res, next) => {
+        const end = res.end.bind(res);
+        const cut = (chunk: Buffer) => {
+          res.write(chunk.subarray(0, 6_000), () => res.destroy());
+          return res;
+        };
+        const isFirst = req.headers['payment-signature'] !== undefined && cuts === 0;
+        if (isFirst) Reflect.set(res, 'end', (...args: [Buffer]) => (++cuts === 1 ? cut(...args) : end(...args)));
+        next();
+      });
+      app.get('/essay', gate(), (_req, res) => void res.type('html').send(ESSAY + ' '.repeat(200_000)));
+    });
+    await stand.page().goto(`${url}/essay`);
+    await stand.press(PAY);
+    await stand.says('The site does not answer. Your payment is kept and brought again; you pay once.');
+    await stand.press('Try again');
+    await stand.read();
+    expect([cuts, stand.settled(), stand.faults]).toEqual([1, 1, []]);
   });
 });

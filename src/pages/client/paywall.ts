@@ -85,7 +85,7 @@ export class Paywall {
     this.#alone(() =>
       keepTurn(turn, async () => {
         const brought = await bring(this.#data, header, this.say, turn);
-        if (brought.status === 'in') return this.#host.open(brought.answer, header);
+        if (brought.status === 'in') return this.#open(brought.answer, header);
         if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
         this.say(wasPaid ? 'lost' : 'refused', { reason: brought.reason });
         await this.#follow({ status: 'stopped', next: 'again' });
@@ -100,8 +100,22 @@ export class Paywall {
     this.#host.view.offer();
     try {
       await work();
+    } catch (error) {
+      reportError(error);
+      this.#host.view.offer(this.#button('tryAgain', () => this.#showAll()));
     } finally {
       this.#isBusy = false;
+    }
+  }
+
+  /** Shows what was had. Where the line drops while it is read, the same payment brings it again. */
+  async #open(answer: Response, header: string | undefined): Promise<void> {
+    try {
+      await this.#host.open(answer, header);
+    } catch (error) {
+      if (header === undefined) throw error;
+      this.say('away');
+      this.#host.view.offer(this.#button('tryAgain', () => this.goOn(header, true)));
     }
   }
 
@@ -163,7 +177,7 @@ export class Paywall {
   /** Goes on after an attempt to pay. */
   async #follow(paid: Paid, wallet?: Wallet): Promise<void> {
     const { view } = this.#host;
-    if (paid.status === 'in') return this.#host.open(paid.answer, paid.header);
+    if (paid.status === 'in') return this.#open(paid.answer, paid.header);
     if (paid.status === 'entering') return this.#host.enterPaid(paid.header);
     if (paid.status === 'kept') return view.offer(this.#button('tryAgain', () => this.goOn(paid.header)));
     const again = wallet === undefined ? () => this.#showAll() : () => this.#payWith(wallet);

@@ -17,6 +17,8 @@ export interface TestWalletOptions {
   readonly layout?: WalletLayout;
   /** Mint of what is paid, for the layout. */
   readonly mint?: string;
+  /** What comes of a message that it is to sign. Default: a signature. */
+  readonly messages?: 'throw' | 'nothing' | 'text';
   /** Asked before each signature; throws where the owner declines. */
   readonly onSign?: () => unknown;
 }
@@ -33,7 +35,7 @@ const ICON =
 
 /** Gives the pages of a context a wallet that registers itself by Wallet Standard and signs with a real key. */
 export async function installWallet(context: BrowserContext, options: TestWalletOptions): Promise<TestWallet> {
-  const { keypair, name = 'Test Wallet', chains = CHAINS, onSign } = options;
+  const { keypair, name = 'Test Wallet', chains = CHAINS, messages, onSign } = options;
   const id = name.replaceAll(/\W/g, '');
   let signed = 0;
   await context.exposeFunction(`signTransaction${id}`, async (base64: string) => {
@@ -46,13 +48,27 @@ export async function installWallet(context: BrowserContext, options: TestWallet
     const { sign } = createEd25519Signer(keypair.secretKey.subarray(0, 32));
     return Buffer.from(sign(Buffer.from(base64, 'base64'))).toString('base64');
   });
-  await context.addInitScript(registerWallet, { id, name, chains, icon: ICON, address: keypair.publicKey.toBase58() });
+  await context.addInitScript(registerWallet, {
+    id,
+    name,
+    chains,
+    messages,
+    icon: ICON,
+    address: keypair.publicKey.toBase58(),
+  });
   return { signed: () => signed };
 }
 
 /** Runs in the page, before its scripts. */
-function registerWallet(given: { id: string; name: string; chains: readonly string[]; icon: string; address: string }) {
-  const { id, name, chains, icon, address } = given;
+function registerWallet(given: {
+  id: string;
+  name: string;
+  chains: readonly string[];
+  messages: TestWalletOptions['messages'];
+  icon: string;
+  address: string;
+}) {
+  const { id, name, chains, messages, icon, address } = given;
   const toText = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
   const toBytes = (text: string) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const call = async (what: string, bytes: Uint8Array) =>
@@ -77,9 +93,13 @@ function registerWallet(given: { id: string; name: string; chains: readonly stri
       },
       'solana:signMessage': {
         version: '1.0.0',
-        signMessage: async ({ message }: { message: Uint8Array }) => [
-          { signedMessage: message, signature: await call('signMessage', message) },
-        ],
+        // No promise where it is out of order.
+        signMessage({ message }: { message: Uint8Array }) {
+          if (messages === 'throw') throw { code: 4001 };
+          if (messages === 'nothing') return undefined;
+          if (messages === 'text') return [{ signedMessage: message, signature: 'a signature' }];
+          return call('signMessage', message).then((signature) => [{ signedMessage: message, signature }]);
+        },
       },
     },
   };

@@ -2,7 +2,7 @@ import type { PageSignIn, PaywallData } from '../../paywall/paywall-data.js';
 import { toBase58, toHeader } from '../wire/bytes.js';
 import { problemOf, sendRequest } from '../wire/send-request.js';
 import type { Say } from './pay-offer.js';
-import { connect, type Wallet } from './wallets.js';
+import { connect, type Wallet, type WalletAccount } from './wallets.js';
 
 /** A challenge that is about to run out is asked for anew before somebody reads it in a wallet. */
 const LEAST_MS = 60_000;
@@ -19,20 +19,33 @@ export async function signIn(data: PaywallData, wallet: Wallet, say: Say): Promi
   }
   say('signing', words);
   const message = new TextEncoder().encode(messageOf(challenge, account.address));
-  const outputs = await wallet.features['solana:signMessage']?.signMessage({ account, message }).catch(() => undefined);
-  const signature = outputs?.[0]?.signature;
+  const signature = await signed(wallet, { account, message });
   if (signature === undefined) {
     say('declined', words);
     return false;
   }
   const { info, chainId } = challenge;
-  const proof = { ...info, address: account.address, chainId, type: 'ed25519', signature: toBase58(signature) };
+  const proof = { ...info, address: account.address, chainId, type: 'ed25519', signature };
   const headers = { 'SIGN-IN-WITH-X': toHeader(proof), 'Keep-Sign-In': 'cookie' };
   const answer = await sendRequest(data.request, headers).catch(() => undefined);
   if (answer?.status === 204) return true;
   const { detail } = answer === undefined ? {} : await problemOf(answer);
   say('signInFailed', { reason: String(detail ?? answer?.status ?? '') });
   return false;
+}
+
+/** The signature, base58; undefined where the wallet gives none, in whatever way it says so. */
+async function signed(
+  wallet: Wallet,
+  asked: { readonly account: WalletAccount; readonly message: Uint8Array },
+): Promise<string | undefined> {
+  try {
+    const outputs = await wallet.features['solana:signMessage']?.signMessage(asked);
+    const signature = outputs?.[0]?.signature;
+    return signature && toBase58(signature);
+  } catch {
+    return undefined;
+  }
 }
 
 async function freshChallenge({ signIn, request }: PaywallData): Promise<PageSignIn | undefined> {
