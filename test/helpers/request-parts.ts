@@ -64,6 +64,7 @@ export function landedFor(
     computeUnits: 150,
     accounts: [payer, payTo, reference, NATIVE_SOL],
     instructions: [{ program: NATIVE_SOL, accounts: [payer, payTo, reference], data: solTransfer(5) }],
+    signedInstructions: [],
     lamports: new Map([[payTo, { before: 0n, after: 5n }]]),
     tokenAccounts: new Map(),
     ...change,

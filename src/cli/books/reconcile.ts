@@ -35,7 +35,8 @@ Compares all money in the database with the chain, and lists what differs, each 
   - payouts: each that is booked as paid has moved its shares on the chain; none that failed has landed
   - refunds: each that is booked as paid has paid its payer on the chain what it took of his credit; none that failed has landed
   - transactions: what FACILITATOR_KEYPAIR has paid the fee of, what was taken out of a split wallet, and what the refund wallet
-    has paid for a refund, is in the books
+    has paid for a refund, is in the books; token accounts that FACILITATOR_KEYPAIR has made, and nothing else with them, are
+    told in a note with what they cost, and are no difference
   - balances: a split wallet holds what is owed and not paid out; more than that is told and is no difference
   - passes: each payment that has bought one has made it, as it was to be, and of its uses none was lost or made
   - events, charges of calls, and sums of projects and keys are those of the payments

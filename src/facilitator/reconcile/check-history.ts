@@ -1,3 +1,4 @@
+import { type AccountCreation, accountCreation } from '../../solana/landed/landed-account-creation.js';
 import type { HistoryEntry, LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../../solana/rpc/rpc-client.js';
@@ -15,6 +16,8 @@ export interface FeePayerHistory {
   readonly transactions: number;
   /** Signatures of those that it has paid for, that succeeded, and that are not in the books. */
   readonly unknown: readonly string[];
+  /** Those of them that made token accounts and did nothing else; not in `unknown`. */
+  readonly creations: readonly AccountCreation[];
 }
 
 /** The history of an address since a time, milliseconds since the epoch, the newest first. */
@@ -46,28 +49,22 @@ export async function readFeePayer(
   onRead: (count: number) => void,
 ): Promise<FeePayerHistory> {
   const unknown: string[] = [];
+  const creations: AccountCreation[] = [];
   let transactions = 0;
   for await (const page of historyOf(parts, feePayer, since)) {
     transactions += page.length;
     onRead(page.length);
     const strange = page.filter(({ signature, failed }) => !failed && !known.has(keyOf(signature)));
-    unknown.push(...(await paidForBy(parts, feePayer, strange)));
+    for (const { signature } of strange) {
+      const landed = await withRetry(() => parts.rpc.getTransaction(signature, 'confirmed'));
+      // A key is also named where somebody sends it SOL: those do not belong into the books. Whatever else it has signed does.
+      if (landed !== null && !isSignedBy(landed, feePayer)) continue;
+      const made = landed === null ? undefined : accountCreation(landed);
+      if (made === undefined) unknown.push(signature);
+      else creations.push(made);
+    }
   }
-  return { transactions, unknown };
-}
-
-/** A key is also named where somebody sends it SOL: those do not belong into the books. Whatever it has signed does. */
-async function paidForBy(
-  { rpc }: HistoryParts,
-  feePayer: string,
-  entries: readonly HistoryEntry[],
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const { signature } of entries) {
-    const landed = await withRetry(() => rpc.getTransaction(signature, 'confirmed'));
-    if (landed === null || isSignedBy(landed, feePayer)) found.push(signature);
-  }
-  return found;
+  return { transactions, unknown, creations };
 }
 
 function isSignedBy({ accounts, requiredSignatures }: LandedTransaction, key: string): boolean {
@@ -83,5 +80,19 @@ export function unbooked(signature: string): Finding {
     advice:
       'look who else has the key of the fee payer, or which entry was taken out of the books; after a backup was restored: ' +
       'tollhouse reconcile --book-lost',
+  };
+}
+
+/** That a fee payer has made token accounts, as `tollhouse accounts create` does: in one, since what they sum to is what counts. */
+export function accountsMade(feePayer: string, creations: readonly AccountCreation[]): Finding {
+  const accounts = creations.reduce((sum, it) => sum + it.accounts, 0);
+  const lamports = creations.reduce((sum, it) => sum + it.lamports, 0n);
+  return {
+    kind: 'transaction',
+    ids: [feePayer],
+    detail:
+      `token accounts made: ${accounts}, by ${creations.length} of its transactions that are not in the books ` +
+      `and do nothing else, for ${lamports} lamports of rent and fees`,
+    advice: 'if it was not you, by tollhouse accounts create, look who else has the key of the fee payer',
   };
 }

@@ -5,7 +5,7 @@ import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
 import { bookLost, type LostLedger } from './book-lost.js';
 import { type BookCheckParts, checkBooked } from './check-booked.js';
 import { checkFigures } from './check-figures.js';
-import { readFeePayer, unbooked } from './check-history.js';
+import { accountsMade, readFeePayer, unbooked } from './check-history.js';
 import { checkOwed } from './check-owed.js';
 import { checkPasses, type PassCheckParts } from './check-passes.js';
 import { checkPayouts } from './check-payouts.js';
@@ -178,10 +178,11 @@ async function readChain(
   const strange = new Map<string, Finding>();
   let transactions = 0;
   for (const feePayer of parts.feePayers) {
-    const { unknown } = await readFeePayer(parts, feePayer, books, (count) => {
+    const { unknown, creations } = await readFeePayer(parts, feePayer, books, (count) => {
       transactions += count;
       listener.onProgress(`${transactions} transactions`);
     });
+    if (creations.length > 0) listener.onNote(accountsMade(feePayer, creations));
     for (const signature of unknown) {
       const booked = parts.booksLostIn && (await bookLost(parts, parts.booksLostIn, signature));
       if (booked === undefined) strange.set(signature, unbooked(signature));

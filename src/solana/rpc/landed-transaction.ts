@@ -46,6 +46,8 @@ export interface LandedTransaction
   readonly accounts: readonly string[];
   /** Its instructions and, each after the one that made them, the inner ones. */
   readonly instructions: readonly Instruction[];
+  /** Those of them that its signers have signed: without the inner ones. */
+  readonly signedInstructions: readonly Instruction[];
   /** Lamports by address; without accounts of more than 9 million SOL, which JSON's numbers do not hold exactly. */
   readonly lamports: ReadonlyMap<string, Change>;
   /** Token accounts by address. */
@@ -179,6 +181,7 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
     computeUnits,
     accounts,
     instructions: withInner(instructions, answer, accounts),
+    signedInstructions: instructions,
     lamports: lamports(answer, accounts),
     tokenAccounts: tokenAccounts(answer, accounts),
   };

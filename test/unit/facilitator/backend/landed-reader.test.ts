@@ -13,6 +13,7 @@ const LANDED: LandedTransaction = {
   computeUnits: 150,
   accounts: [],
   instructions: [],
+  signedInstructions: [],
   lamports: new Map(),
   tokenAccounts: new Map(),
 };

@@ -25,6 +25,7 @@ const LANDED: LandedTransaction = {
   computeUnits: 150,
   accounts: [from, to, NATIVE_SOL],
   instructions: [{ program: NATIVE_SOL, accounts: [from, to], data: solTransfer(5) }],
+  signedInstructions: [],
   lamports: new Map([
     [from, { before: 5_010n, after: 5n }],
     [to, { before: 0n, after: 5n }],

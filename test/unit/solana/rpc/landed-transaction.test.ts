@@ -73,6 +73,7 @@ test('a transaction is read whole', () => {
     computeUnits: 450,
     accounts: ACCOUNTS,
     instructions: READ_INSTRUCTIONS,
+    signedInstructions: READ_INSTRUCTIONS,
     lamports: new Map(
       ACCOUNTS.map((it, index) => [it, { before: BigInt(10_000 * index), after: BigInt(20_000 * index) }]),
     ),
@@ -119,7 +120,9 @@ test('inner instructions follow the one that made them', () => {
     { programIdIndex: 255, accounts: [255], data: '0' },
   ];
   const innerInstructions = [{ index: 0, instructions: made }];
-  expect(readLandedTransaction(withMeta({ innerInstructions }))?.instructions).toEqual([
+  const landed = readLandedTransaction(withMeta({ innerInstructions }));
+  expect(landed?.signedInstructions).toEqual(READ_INSTRUCTIONS);
+  expect(landed?.instructions).toEqual([
     READ_INSTRUCTIONS[0],
     { program: READ, accounts: [PAYER, PROGRAM], data: Uint8Array.of(9, 8) },
     { program: '', accounts: [''], data: new Uint8Array() },
