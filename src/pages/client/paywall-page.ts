@@ -2,13 +2,18 @@ import type { PaywallData } from '../paywall/paywall-data.js';
 import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
 import { savedPayment, savePayment } from './payment/saved-payment.js';
 import { Paywall } from './paywall.js';
-import { showAnswer } from './show-answer.js';
+import { showWhole } from './show-answer.js';
+import { showStream } from './show-stream.js';
 import { offerSignOut } from './sign-out.js';
 import { button, chosenIn, pageView } from './view.js';
+import { tellsLength, wholeOf } from './wire/read-answer.js';
 import { pause } from './wire/send-request.js';
 
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;
+/** How long the end is waited for of an answer that may be a stream, and of one that most often is whole but for the line. */
+const STREAM_SECONDS = 3;
+const SLOW_SECONDS = 15;
 /** Who is back here so often has a browser that does not bring what it is given, or brings something else. */
 const MOST_ENTRIES = 20;
 const USED = 'payment_already_used';
@@ -17,8 +22,10 @@ const ASKED_AGAIN = 'tollhouse asked again ';
 const data: PaywallData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { request, texts } = data;
 const view = pageView();
+/** How often this page was left with a payment of which it is not known that it has opened anything. */
+const entriesBefore = savedPayment(request.key)?.entries ?? 0;
 /** Whether what was bought may be gone to; else it is shown here. */
-let mayEnter = true;
+let mayEnter = entriesBefore <= MOST_ENTRIES;
 const paywall = new Paywall(data, {
   view,
   chosen: () => chosenIn(document),
@@ -42,6 +49,11 @@ const paywall = new Paywall(data, {
     view.offer(button(texts.comeIn, () => enterPaid(header)));
     enterPaid(header);
   },
+  canEnter(header) {
+    // One that was sent upfront before is had by going there, on pages as well that do not know how it is paid.
+    const isUpfront = data.isUpfront || entriesBefore > 0;
+    return isUpfront && mayEnter && data.problem === undefined && canEnterWith(request, header);
+  },
   enter: () => enter(request),
   reload: () => location.reload(),
 });
@@ -51,17 +63,19 @@ async function open(answer: Response, header: string | undefined): Promise<void>
   paywall.say('opening');
   // The browser stays where it is.
   if (answer.status === 204 || answer.status === 205) return paywall.say('paidDone');
-  const isForPage = answer.type === 'opaqueredirect' || (await isSmall(answer.clone()));
+  if (header === undefined && request.method === 'GET') return enter(request);
+  const whole = await wholeOf(answer, MAX_KEPT_BYTES, data.isUpfront ? STREAM_SECONDS : SLOW_SECONDS);
   const isDownload = /^attachment/i.test(answer.headers.get('Content-Disposition') ?? '');
-  if (header === undefined) return request.method === 'GET' ? enter(request) : showAnswer(view, texts, answer);
-  if (mayEnter && isForPage && !isDownload && canEnterWith(request, header)) return enterPaid(header);
-  // A pass that came as a cookie lets the browser in as well.
-  if (request.method === 'GET' && !isDownload && answer.headers.has('Access-Pass-Remaining')) return enter(request);
-  await showAnswer(view, texts, answer);
-}
-
-async function isSmall(answer: Response): Promise<boolean> {
-  return (await answer.blob()).size <= MAX_KEPT_BYTES;
+  if (header !== undefined && !isDownload) {
+    if (mayEnter && whole !== undefined && canEnterWith(request, header)) return enterPaid(header);
+    // A pass that came as a cookie lets the browser in as well.
+    if (request.method === 'GET' && answer.headers.has('Access-Pass-Remaining')) return enter(request);
+  }
+  const again = () => (header === undefined ? enter(request) : paywall.goOn(header, true));
+  if (whole !== undefined) return showWhole(view, texts, answer, whole);
+  if (tellsLength(answer)) return showWhole(view, texts, answer, await answer.blob());
+  // Nobody waits for its end: other tabs have their turn meanwhile.
+  showStream(view, texts, answer, button(texts.tryAgain, again));
 }
 
 function enterPaid(header: string, isPaid = true): void {

@@ -18,6 +18,8 @@ export interface PaywallHost {
   open(answer: Response, header: string | undefined): Promise<void>;
   /** Goes with a payment to what it buys, which tells whether it is good; resolves once nothing more can come of it here. */
   enterPaid(header: string): Promise<void>;
+  /** Whether a signed payment is to be brought by going to what it buys, and not by a script. */
+  canEnter(header: string): boolean;
   /** Goes on with a payment of which the server has said before that it is paid. */
   resumePaid(saved: SavedPayment): void;
   /** Asks again for what stands behind the gate, which may be open now. */
@@ -84,6 +86,7 @@ export class Paywall {
     const turn = savedPayment(this.#data.request.key)?.turn;
     this.#alone(() =>
       keepTurn(turn, async () => {
+        if (this.#host.canEnter(header)) return this.#enterAgain(header);
         const brought = await bring(this.#data, header, this.say, turn);
         if (brought.status === 'in') return this.#open(brought.answer, header);
         if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
@@ -91,6 +94,15 @@ export class Paywall {
         await this.#follow({ status: 'stopped', next: 'again' });
       }),
     );
+  }
+
+  /** Of a page that nothing can be decided on it is left again only after a while. */
+  async #enterAgain(header: string): Promise<void> {
+    const { isWaiting, isOutage } = this.#data;
+    if (isOutage) this.say('away');
+    else this.say(isWaiting ? 'pending' : 'settling');
+    if (isWaiting || isOutage) await pause(2);
+    await this.#host.enterPaid(header);
   }
 
   async #alone(work: () => Promise<void>): Promise<void> {

@@ -1,12 +1,20 @@
 import type { PaywallStateTexts } from '../texts/page-texts.js';
 import type { View } from './view.js';
 
-/** Shows an answer in this page that cannot be had by going to it: what it is of decides how. */
-export async function showAnswer(view: View, texts: PaywallStateTexts, answer: Response): Promise<void> {
+/**
+ * Shows all of an answer in this page that cannot be had by going to it: what it is of decides how.
+ * @param place - what shows it already. Default: what its type is shown in
+ */
+export async function showWhole(
+  view: View,
+  texts: PaywallStateTexts,
+  answer: Response,
+  blob: Blob,
+  place?: HTMLElement,
+): Promise<void> {
   const type = answer.headers.get('Content-Type') ?? '';
-  const blob = await answer.blob();
   const address = URL.createObjectURL(blob);
-  const shown = await mediaOf(type, blob, address);
+  const shown = place ?? (await mediaOf(type, blob, address));
   const save = document.createElement('a');
   save.className = 'button';
   save.href = address;

@@ -97,6 +97,7 @@ export class PaywallElement extends HTMLElement {
       chosen: () => chosenIn(this.#root),
       // Another address may have been set while this one was paid: the payment is kept for the next visit.
       open: async (answer) => (signal.aborted ? undefined : this.#open(answer, request)),
+      canEnter: () => false,
       enterPaid: async (header): Promise<void> => paywall.goOn(header),
       resumePaid: ({ header }) => paywall.goOn(header, true),
       enter: () => this.#ask(),
