@@ -1,5 +1,5 @@
 import { REASONS, type Reason } from '../../protocol/reasons.js';
-import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
+import type { Payment, Refusal, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Inspection } from '../backend/backend.js';
@@ -66,14 +66,17 @@ const OF_OUR_POLICY: ReadonlySet<Reason> = new Set([
 ]);
 
 /** The rules. Keys are taken out, and bounds lowered, while people come again for what they have paid under the ones before. */
-async function inspected(parts: PaymentServiceParts, payment: Payment, terms: Terms): Promise<Inspection> {
+async function inspectFor(parts: PaymentServiceParts, payment: Payment, terms: Terms): Promise<InspectionFor> {
   const inspection = await parts.backend.inspect(payment, terms);
   if (inspection.ok || !OF_OUR_POLICY.has(inspection.refusal.reason)) return inspection;
   const record = await recordOf(parts, payment);
-  return record === undefined || record.state === 'claimed'
-    ? inspection
-    : parts.backend.inspect(payment, terms, record.terms.feePayer);
+  if (record === undefined || record.state === 'claimed') return inspection;
+  const then = await parts.backend.inspect(payment, terms, record.terms.feePayer);
+  return { refusedToday: inspection.refusal, ...then };
 }
+
+/** What came of the rules, and what they have against it today where it was let through as one that was sent. */
+type InspectionFor = Inspection & { readonly refusedToday?: Refusal };
 
 async function verifyPayment(
   parts: PaymentServiceParts,
@@ -82,7 +85,7 @@ async function verifyPayment(
   client: string | undefined,
 ): Promise<Verification> {
   const { backend, inFlight, leases, ledger } = parts;
-  const inspection = await inspected(parts, payment, terms);
+  const inspection = await inspectFor(parts, payment, terms);
   if (!inspection.ok) return { ok: false, ...inspection.refusal };
   const { payer, transaction } = inspection.inspected;
   const record = await ledger.find(transaction.messageHash);
@@ -108,9 +111,14 @@ async function openPayment(
     const decoded = decodeTransaction(payment.transaction);
     return decoded.ok && isDue(parts, decoded.transaction.messageHash);
   });
-  const inspection = await inspected(parts, payment, terms);
+  const inspection = await inspectFor(parts, payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
-  return claimInPlace(parts, inspection.inspected, use);
+  const opened = await claimInPlace(parts, inspection.inspected, use);
+  const { refusedToday } = inspection;
+  if (refusedToday === undefined || opened.status !== 'open' || opened.claim.mayBeSent) return opened;
+  // It was found not to have been sent meanwhile, and is a new one.
+  await opened.claim.forget();
+  return { status: 'refused', refusal: refusedToday };
 }
 
 async function settlePayment(
