@@ -114,7 +114,7 @@ export function createCalls(parts: CallsParts): Calls {
     },
     keepsFor: (store) => book.keepsFor(store),
     async endedWith(paid, end, kept) {
-      const isWritten = await finish(paidRecord(paid, { charged: true, ...end }), paid, usesOf(paid, kept));
+      const isWritten = await finish(paidRecord(paid, { ...end, charged: true }), paid, usesOf(paid, kept));
       if (!isWritten) return false;
       markBooked(paid.call);
       tellSpent(paid);

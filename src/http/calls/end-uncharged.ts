@@ -23,7 +23,7 @@ export async function endUncharged(
   const { claim, receipt, paidIn, passId } = paid;
   // First: what was bought is the payer's, whatever becomes of this process.
   if (passId !== undefined) await passes.giveBack(passId, claim.id);
-  if (!(await calls.ended(paid, { charged: false, ...end })())) return undefined;
+  if (!(await calls.ended(paid, { ...end, charged: false })())) return undefined;
   return passId === undefined
     ? creditGiven(formatAmount(receipt.amount, paidIn.decimals), paidIn)
     : firstUseGiven(claim, paidIn);

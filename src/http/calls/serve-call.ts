@@ -127,7 +127,7 @@ async function servePaid(
   if (!recorded.isEnding) await forgetName();
   // What is not charged is written already.
   const isDue = charged && !(await booking.isWritten());
-  return { served: true, write: isDue ? calls.ended(paid, { charged, ...end }) : async () => undefined };
+  return { served: true, write: isDue ? calls.ended(paid, { ...end, charged }) : async () => undefined };
 }
 
 /** Books a paid call in one with its response, once that is whole. */
@@ -159,7 +159,7 @@ async function serveOnCredit(
   const credited = { call, hold, paidIn: token, requestId: requestIdOf(res) };
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
   const endedAs = async (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
-    calls.endedOnCredit(credited, { charged, ...end }, kept);
+    calls.endedOnCredit(credited, { ...end, charged }, kept);
   const passing = passOnNamed(gateway, call, {
     ...{ req, res, uncharged: CREDITED },
     payment: { payer: call.key.owner, amount, token: symbol },

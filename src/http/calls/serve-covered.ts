@@ -21,7 +21,7 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
   const { req, res, shown, takenAs } = covered;
   const ended = { call, passId: shown.passId, payer: shown.wallet, requestId: requestIdOf(res) };
   const endedAs = (charged: boolean, end: CallEnd, kept?: KeptAnswer) =>
-    calls.endedOnPass(ended, { charged, ...end }, kept);
+    calls.endedOnPass(ended, { ...end, charged }, kept);
   const named = await namedOf(req);
   const giveBack = named?.abandon ?? covered.giveBack;
   noteOutcome(res, 'pass');

@@ -79,7 +79,7 @@ export function createClaimNew(database: SqlDatabase, now: () => number): ClaimN
 
   return async (request, landed) => {
     const { lease: _lease, leaseMs: _leaseMs, ...payment } = request;
-    const record = { claimedAt: now(), ...payment, ...stateOf(landed) };
+    const record = { ...payment, ...stateOf(landed), claimedAt: now() };
     return (await isNew(toSql(request, record), landed?.events)) ? record : undefined;
   };
 }
