@@ -22,8 +22,8 @@ export type FeeCount =
 
 /**
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
- * is a fixed one, begun by its first fee. What this process has spent in it counts whatever becomes of the shared count. No payer, no seller and not the public, who
- * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone;
+ * is a fixed one, begun by its first fee. What this process has spent in it counts whatever becomes of the shared count. No payer, no
+ * seller and not the public, who settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone;
  * operators can set another share for a seller. All sellers and the public together use three fifths at most: what is left is for the
  * operator's own routes and payouts. A seller with a set share of more than that is not counted in it.
  */

@@ -73,8 +73,7 @@ export function createHourlyAllowance(parts: HourlyAllowanceParts): HourlyAllowa
   const mostWith = (fee: number): number => (allowsOne ? Math.max(limit, fee) : limit);
   let reserve: Reserve = { left: 0, counted: 0, resetsAt: 0, endsAt: 0 };
   let own: OwnHour = { spent: 0, endsAt: 0 };
-  let exhaustedUntil = 0;
-  let toldFor = 0;
+  let [exhaustedUntil, toldFor] = [0, 0];
   let refilling: Promise<void> | undefined;
 
   const ownSpent = (): number => (own.endsAt > now() ? own.spent : 0);
@@ -121,6 +120,7 @@ export function createHourlyAllowance(parts: HourlyAllowanceParts): HourlyAllowa
     },
     charge(lamports) {
       reserve.left -= lamports;
+      own = hourAt(own, reserve, now());
       own.spent += lamports;
     },
     async take(lamports) {
