@@ -1,6 +1,7 @@
 import { isAddress } from '../../protocol/address.js';
+import { MAX_AMOUNT } from '../../protocol/limits.js';
 import { parseDecimal } from '../../protocol/money/money.js';
-import { builtInToken, KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
+import { builtInToken, tokensNamed } from '../../protocol/networks/tokens.js';
 import { checkDemand } from '../../solana/rules/native-checks.js';
 import { readInstruction } from '../../solana/transaction/instructions.js';
 import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
@@ -25,9 +26,6 @@ interface Asset {
   readonly decimals: number;
 }
 
-/** Whoever pays the network fee has his own bound on it. */
-const ANY_FEE = 2n ** 64n;
-
 /**
  * Holds what a server has had signed against what was asked to be paid, before anybody is given it: one transfer of the wallet's, and
  * whatever has to be there for it, such as the account that the recipient is paid to.
@@ -44,7 +42,8 @@ export function requireAskedTransfer(signed: Uint8Array, asked: AskedTransfer, w
   if (kinds.includes('guard')) throw unlike(asked, 'it has another program called');
   // At an exchange a memo says whose money it is.
   if (asked.memo === undefined && kinds.includes('memo')) throw unlike(asked, 'it has a memo');
-  const policy = { managedKeys: new Set([feePayer]), maxFeeLamports: ANY_FEE };
+  // Whoever pays the network fee has his own bound on it.
+  const policy = { managedKeys: new Set([feePayer]), maxFeeLamports: MAX_AMOUNT };
   const found = assetsOf(asked, transaction).map((it) => checkDemand(transaction, demandOf(asked, it), policy));
   if (found.some((it) => it.ok && it.payer === wallet)) return;
   const [first] = found;
@@ -53,16 +52,15 @@ export function requireAskedTransfer(signed: Uint8Array, asked: AskedTransfer, w
 
 function demandOf({ amount, recipient, memo }: AskedTransfer, { decimals, ...asset }: Asset) {
   const atomic = parseDecimal(amount, decimals);
-  if (!atomic.ok) throw new CommandError(`--amount ${amount}: ${atomic.detail}; nothing was signed`);
+  if (!atomic.ok) throw new CommandError(`--amount ${amount}: ${atomic.detail}; nothing was sent`);
   return { ...asset, legs: [{ recipient, amount: atomic.value }], reference: undefined, memo };
 }
 
 /** What a symbol may stand for, on whichever network the server works, or the very mint that was named. */
 function assetsOf({ token }: AskedTransfer, transaction: DecodedTransaction): readonly Asset[] {
-  const symbol = token.toUpperCase();
-  if (symbol === 'SOL') return [{ asset: NATIVE_SOL, tokenProgram: NATIVE_SOL, decimals: 9 }];
+  if (token.toUpperCase() === 'SOL') return [{ asset: NATIVE_SOL, tokenProgram: NATIVE_SOL, decimals: 9 }];
   if (isAddress(token)) return namedMint(token, transaction);
-  const known = [...Object.values(KNOWN_TOKENS).flat(), ...SANDBOX_TOKENS].filter((it) => it.symbol === symbol);
+  const known = tokensNamed(token);
   if (known.length === 0) {
     throw new CommandError(
       `--token ${token}: which mint that is would be the server's word alone; name the address of the mint. Nothing was paid`,

@@ -63,7 +63,7 @@ export async function chooseTerms(
     else refusals.push(refusal);
   }
   if (others.length === offers.length) throw new CommandError(`--price: offered are ${others.join(' or ')}`);
-  const limit = max ?? `${DEFAULT_MAX} dollar, in stablecoins that are known`;
+  const limit = max ?? (budget === undefined ? `${DEFAULT_MAX} dollar, in stablecoins that are known` : DEFAULT_MAX);
   const dear = `the price is ${tooDear.join(' or ')}, over the limit of ${limit}; allow more with --max <amount>`;
   const told = [...refusals, ...(tooDear.length > 0 ? [dear] : [])];
   throw new CommandError(refusals.length === 0 ? dear : `nothing was paid: ${told.join('; ')}`);

@@ -60,6 +60,11 @@ export function builtInToken(mint: string): Token | undefined {
   return BUILT_IN.get(mint);
 }
 
+/** What a symbol may stand for, in whatever case, on any network. */
+export function tokensNamed(symbol: string): readonly Token[] {
+  return [...BUILT_IN.values()].filter((it) => it.symbol === symbol.toUpperCase());
+}
+
 /** Whether a token is as it is known: everything else that is configured the chain has to confirm. */
 export function isBuiltIn({ mint, decimals, program }: Token): boolean {
   const known = BUILT_IN.get(mint);
