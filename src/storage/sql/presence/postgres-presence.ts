@@ -9,8 +9,8 @@ const MAX_ID = 2 ** 31 - 1;
 const LOOK_MS = 1_000;
 /** A look that comes so late says nothing about the time before it. */
 const LATE_MS = 3_000;
-/** So long nobody may have seen a process: whoever lives shows himself three seconds after an outage at the latest. */
-const UNSEEN_MS = 4_000;
+/** So long nobody may have seen a process: whoever lives shows himself three seconds after an outage at the latest, on a busy machine later. */
+const UNSEEN_MS = 5_000;
 /** So much longer than a heart-beat is late at the most while its process lives and its connection is renewed. */
 const SILENT_MS = 7_000;
 
