@@ -43,6 +43,21 @@ const MAX_IN_ALL = 25_000;
     });
   }
 
+  test('reads an Arabic description from the right, with its end at the left', async () => {
+    const url = await serve('مقال عن الطقس.');
+    const page = stand.page();
+    await page.goto(`${url}/essay`);
+    const glyph = (at: number) =>
+      page.evaluate((at) => {
+        const text = document.querySelector('h1')?.firstChild as Text;
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return range.getBoundingClientRect().x;
+      }, at);
+    expect(await glyph(13)).toBeLessThan(await glyph(0));
+  });
+
   test.each(['light', 'dark'] as const)('breaks no rule of axe, by %s', async (colorScheme) => {
     const page = await stand.reader({ colorScheme });
     const url = await serve();

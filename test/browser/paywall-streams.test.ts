@@ -74,4 +74,28 @@ const live: express.RequestHandler = (_req, res) => {
     await page.waitForSelector('a[download=live]');
     expect([stand.settled(), stand.faults]).toEqual([1, []]);
   });
+
+  test('that is a file, or nothing to show, is told of beside it, and is known after a reload', async () => {
+    const wallet = await stand.wallet();
+    await open((_req, res) => res.attachment('song.txt').send('la la'));
+    const page = stand.page();
+    await Promise.all([page.waitForEvent('download'), stand.press(PAY)]);
+    await stand.says('Paid, and done.');
+    await Promise.all([page.waitForEvent('download'), page.reload({ waitUntil: 'commit' })]);
+    await stand.says('You have paid for this.');
+    await open((_req, res) => res.status(204).end());
+    await stand.press(PAY);
+    await stand.says('Paid, and done.');
+    expect([wallet.signed(), stand.settled(), stand.faults]).toEqual([2, 2, []]);
+  });
+
+  test('that is a file too large to be kept is said to be paid for and gone by whoever comes back at once', async () => {
+    const wallet = await stand.wallet();
+    await open((_req, res) => res.attachment('film.bin').send(Buffer.alloc(3_000_000)));
+    const page = stand.page();
+    await Promise.all([page.waitForEvent('download'), stand.press(PAY)]);
+    await page.reload({ waitUntil: 'commit' });
+    await stand.says('You have paid for this before');
+    expect([wallet.signed(), stand.settled()]).toEqual([1, 1]);
+  });
 });

@@ -1,9 +1,10 @@
 import type { PageRequest } from '../paywall/paywall-data.js';
 import { fromBase64 } from './wire/bytes.js';
+import { pause } from './wire/send-request.js';
 
 const COOKIE = 'payment-signature';
 /** Long enough for a navigation, short enough that no other one brings it. */
-export const COOKIE_SECONDS = 20;
+const COOKIE_SECONDS = 20;
 const MAX_COOKIE_LENGTH = 3_900;
 
 /** Whether a payment can be brought by going to what it has bought. Browsers that keep no cookies do not all say so: it is tried. */
@@ -41,6 +42,21 @@ export function enter(request: PageRequest, header?: string): void {
   if (header !== undefined) setCookie(header, COOKIE_SECONDS);
   if (request.method === 'POST') postAgain(request);
   else location.reload();
+}
+
+/**
+ * Waits beside a browser that goes with a payment to what it buys, for as long as it may bring it. Answers whether it has come there and
+ * this page stands all the same, as it does beside a file or where there is nothing to show: the answer took the payment's cookie back.
+ */
+export async function hasComeBeside(header: string): Promise<boolean> {
+  for (let second = 1; second < COOKIE_SECONDS; second += 1) {
+    await pause(1);
+    if (paymentCookies().includes(header)) continue;
+    // A page that is shown takes this one's place now.
+    await pause(1);
+    return true;
+  }
+  return false;
 }
 
 /** Takes back what an earlier visit may have left. */

@@ -1,5 +1,6 @@
 import type { PaywallData } from '../paywall/paywall-data.js';
-import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
+import { canEnterWith, clearPaymentCookie, enter, hasComeBeside } from './enter.js';
+import { USED } from './payment/bring-payment.js';
 import { savedPayment, savePayment } from './payment/saved-payment.js';
 import { Paywall } from './paywall.js';
 import { showWhole } from './show-answer.js';
@@ -7,7 +8,6 @@ import { showStream } from './show-stream.js';
 import { offerSignOut } from './sign-out.js';
 import { button, chosenIn, pageView } from './view.js';
 import { tellsLength, wholeOf } from './wire/read-answer.js';
-import { pause } from './wire/send-request.js';
 
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;
@@ -16,7 +16,6 @@ const STREAM_SECONDS = 3;
 const SLOW_SECONDS = 15;
 /** Who is back here so often has a browser that does not bring what it is given, or brings something else. */
 const MOST_ENTRIES = 20;
-const USED = 'payment_already_used';
 const ASKED_AGAIN = 'tollhouse asked again ';
 
 const data: PaywallData = JSON.parse(document.getElementById('data')?.textContent ?? '');
@@ -33,7 +32,9 @@ const paywall = new Paywall(data, {
   async enterPaid(header) {
     enterPaid(header, false);
     // This page is left with the money: nobody else pays for the same until it is where it goes.
-    await pause(COOKIE_SECONDS);
+    if (!(await hasComeBeside(header))) return view.offer(button(texts.tryAgain, () => paywall.goOn(header)));
+    savePayment(request.key, { header, isPaid: true });
+    paywall.say('paidDone');
   },
   resumePaid({ header, entries = 0 }) {
     if (data.isOutage) {

@@ -30,7 +30,7 @@ export async function showStream(
 }
 
 /** An element for the text of an answer as it comes; undefined where it has none. */
-export function textPlace({ headers }: Response): HTMLElement | undefined {
+function textPlace({ headers }: Response): HTMLElement | undefined {
   if (!/^text\/|json|xml/i.test(headers.get('Content-Type') ?? '')) return undefined;
   const place = document.createElement('pre');
   place.className = 'answer';
@@ -39,7 +39,7 @@ export function textPlace({ headers }: Response): HTMLElement | undefined {
 }
 
 /** Reads an answer to its end, if it has one. */
-export async function readInto(answer: Response, parts: BlobPart[], place: HTMLElement | undefined): Promise<void> {
+async function readInto(answer: Response, parts: BlobPart[], place: HTMLElement | undefined): Promise<void> {
   const reader = answer.body?.getReader();
   const decoder = new TextDecoder();
   for (;;) {

@@ -2,6 +2,7 @@
 export const CONTROL_STYLE = `*, ::before, ::after { box-sizing: border-box; }
 h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
 p { margin: .5rem 0; }
+h1, h2, h3, p, dd, li, pre { unicode-bidi: plaintext; }
 a { color: var(--accent); }
 .soft { color: var(--soft); }
 .small { font-size: .9rem; }

@@ -9,6 +9,9 @@ export type Brought =
   /** What lies behind the gate has failed. The payment stays good. */
   | { readonly status: 'failed'; readonly httpStatus: number };
 
+/** The code of a payment that has bought what it can buy. */
+export const USED = 'payment_already_used';
+
 /** What is shown while the outcome is not known. */
 export type Waiting = 'settling' | 'pending' | 'away';
 

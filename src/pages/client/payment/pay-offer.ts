@@ -2,7 +2,7 @@ import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
 import { canEnterWith } from '../enter.js';
 import { toBase64, toHeader } from '../wire/bytes.js';
-import { type Brought, bringPayment } from './bring-payment.js';
+import { type Brought, bringPayment, USED } from './bring-payment.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';
@@ -67,7 +67,7 @@ export async function payOffer(
     const brought = await bring(data, header, say, offer.turn);
     if (brought.status === 'in') return { ...brought, header };
     if (brought.status === 'failed') return { status: 'kept', header };
-    if (isRenewed || !RUN_OUT.has(brought.code)) return stop('refused', { reason: brought.reason });
+    if (isRenewed || !RUN_OUT.has(brought.code)) return stop(refusalText(brought), { reason: brought.reason });
   }
 }
 
@@ -80,6 +80,11 @@ export async function bring({ request }: PaywallData, header: string, say: Say, 
   if (brought.status === 'refused') forgetPayment(request.key);
   if (brought.status === 'failed') say('siteFailed', { status: String(brought.httpStatus) });
   return brought;
+}
+
+/** What is said of a payment that was signed here and refused. */
+export function refusalText({ code }: { readonly code: string }): 'lost' | 'refused' {
+  return code === USED ? 'lost' : 'refused';
 }
 
 async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAccount, chain: string) {
