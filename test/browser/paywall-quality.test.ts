@@ -48,13 +48,13 @@ const MAX_IN_ALL = 25_000;
     const page = stand.page();
     await page.goto(`${url}/essay`);
     const glyph = (at: number) =>
-      page.evaluate((at) => {
-        const text = document.querySelector('h1')?.firstChild as Text;
+      page.evaluate<number>(`(() => {
+        const text = document.querySelector('h1').firstChild;
         const range = document.createRange();
-        range.setStart(text, at);
-        range.setEnd(text, at + 1);
+        range.setStart(text, ${at});
+        range.setEnd(text, ${at + 1});
         return range.getBoundingClientRect().x;
-      }, at);
+      })()`);
     expect(await glyph(13)).toBeLessThan(await glyph(0));
   });
 
