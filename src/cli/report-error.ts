@@ -1,6 +1,8 @@
 import { TollhouseError } from '../errors/errors.js';
+import { plainLines } from '../lib/plain-text.js';
 import { RpcError } from '../solana/rpc/rpc.js';
 import { CommandError, RefusedError, UsageError } from './command.js';
+import { jsonText } from './output/terminal.js';
 
 /** What to do when a node does not answer. */
 const NODE_ADVICE =
@@ -22,8 +24,8 @@ export function reportError(error: unknown, asJson: boolean, before = ''): void 
   const known = knownError(error);
   if (asJson) {
     const { code, message } = known ?? { code: 'internal_error', message: String(error) };
-    console.error(JSON.stringify({ error: { code, message: `${before}${message}` } }));
-  } else console.error(known === undefined ? error : `tollhouse: ${before}${known.message}`);
+    console.error(jsonText({ error: { code, message: `${before}${message}` } }));
+  } else console.error(known === undefined ? error : `tollhouse: ${before}${plainLines(known.message)}`);
 }
 
 function knownError(error: unknown): { readonly code: string; readonly message: string } | undefined {

@@ -132,6 +132,16 @@ describe('a server that has a wallet sign something else than what was asked', (
     expect([code, given.length]).toEqual([0, 1]);
   });
 
+  test('cannot steer a terminal by what it answers, and programs read it as it was', async () => {
+    const answer = { data: [{ name: 'first\u001b[2J\u009b2J\u202egnp.exe' }] };
+    const server = await serveApp((app) => app.use((_req, res) => void res.json(answer)));
+    const { out } = await fixture.run('marketplace', '--server', server.url, '--json');
+    await server.close();
+    expect(JSON.parse(out)).toEqual(answer);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
+    expect(out).not.toMatch(/[\u001b\u009b\u202e]/);
+  });
+
   test.each(['SOL', 'usdc', 'the mint'])(
     'is not taken for one that is honest: %s is paid, with a memo',
     async (token) => {

@@ -4,7 +4,7 @@ import { fillPath } from '../../http/framework/path.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
-import { printJson } from '../output/terminal.js';
+import { printJson, printText } from '../output/terminal.js';
 import { selectProject } from '../seller/find-project.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
@@ -66,7 +66,7 @@ Examples:
     if (csv) query.set('format', 'csv');
     const path = `${base}?${query}`;
     if (csv) {
-      process.stdout.write(await readResponseText(await session.send({ method: 'GET', path })));
+      printText(await readResponseText(await session.send({ method: 'GET', path })));
       return 0;
     }
     const answered = await session.get(path);

@@ -2,7 +2,7 @@ import { fillPath, RECEIPT_PATH } from '../../http/framework/path.js';
 import { ownReceiptResponse } from '../../http/payments/own-receipt-schemas.js';
 import { onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
-import { printJson, printStep } from '../output/terminal.js';
+import { printJson, printStep, printText } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 
@@ -33,7 +33,7 @@ Example:
     const path = fillPath(RECEIPT_PATH, { id });
     if (values.html) {
       const headers = { accept: 'text/html', 'sec-fetch-dest': 'document' };
-      process.stdout.write(await readResponseText(await session.send({ method: 'GET', path, headers })));
+      printText(await readResponseText(await session.send({ method: 'GET', path, headers })));
       return 0;
     }
     const answered = await session.get(path);

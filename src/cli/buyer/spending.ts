@@ -2,7 +2,7 @@ import { SPENDING_PATH, spendingResponse } from '../../http/spending/schemas.js'
 import { none, readArguments } from '../arguments/arguments.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
-import { printJson } from '../output/terminal.js';
+import { printJson, printLine } from '../output/terminal.js';
 import { openSession, understood } from '../session/session.js';
 import { queryOf } from './query-flags.js';
 
@@ -50,10 +50,10 @@ function printSpending(answered: unknown): void {
     printTable(['key', 'project', 'calls', 'spent', 'token', 'network'], [...rows, ...sums]);
   }
   for (const it of budgets) {
-    console.log(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
+    printLine(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
   }
-  for (const it of credit) console.log(`credit of ${it.key_id} at ${it.project_id}: ${it.amount} ${it.token}`);
+  for (const it of credit) printLine(`credit of ${it.key_id} at ${it.project_id}: ${it.amount} ${it.token}`);
   for (const { payment_id, amount, token, paid_at } of responses) {
-    console.log(`paid ${paid_at} and not served yet: ${amount} ${token} (${payment_id})`);
+    printLine(`paid ${paid_at} and not served yet: ${amount} ${token} (${payment_id})`);
   }
 }

@@ -1,7 +1,9 @@
-import { plain } from '../../lib/plain-text.js';
+import { plain, plainLines } from '../../lib/plain-text.js';
 
 const REFRESH_MS = 100;
 const LABEL_WIDTH = 11;
+/** What JSON leaves as it is. */
+const STEERING = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 const CLEAR_LINE = '\r\u001b[2K';
 
 /** Prints one step: a label in its column, then what happened. */
@@ -36,7 +38,26 @@ export function secondsSince(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }
 
+/** Prints a line that has words of a server in it. */
+export function printLine(text: string): void {
+  console.log(plain(text));
+}
+
 /** Prints a value for programs. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, undefined, 2));
+  console.log(jsonText(value, 2));
+}
+
+/**
+ * A value as JSON, in which what would steer a terminal is escaped.
+ * @param indent - spaces a level. Default: all of it in one line
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, undefined, indent);
+  return json.replace(STEERING, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Prints a text of a server as it is; on a terminal without what would steer that. */
+export function printText(text: string): void {
+  process.stdout.write(process.stdout.isTTY ? plainLines(text) : text);
 }

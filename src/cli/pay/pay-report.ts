@@ -1,7 +1,6 @@
 import { defined } from '../../lib/defined.js';
-import { plainLines } from '../../lib/plain-text.js';
 import { readReceipt } from '../../protocol/wire/client.js';
-import { printJson, printStep } from '../output/terminal.js';
+import { printJson, printStep, printText } from '../output/terminal.js';
 import { reasonGiven, type UrlResponse } from './ask-url.js';
 import { type ChosenTerms, showAmount, type WalletHoldings } from './pay-terms.js';
 import type { UrlPayment } from './url-payment.js';
@@ -77,12 +76,11 @@ export function printAgain(command: string): void {
   printStep('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
 }
 
-/** Shows a body, shortened; on a terminal without what would steer that. */
+/** Shows a body, shortened. */
 export function printBody(whole: string): void {
   if (whole === '') return;
-  const body = process.stdout.isTTY ? plainLines(whole) : whole;
-  const rest = body.length > MAX_SHOWN_CHARACTERS ? `\n… (${body.length} characters)` : '';
-  console.log(`\n${body.slice(0, MAX_SHOWN_CHARACTERS)}${rest}`);
+  const rest = whole.length > MAX_SHOWN_CHARACTERS ? `\n… (${whole.length} characters)` : '';
+  printText(`\n${whole.slice(0, MAX_SHOWN_CHARACTERS)}${rest}\n`);
 }
 
 /** What a gateway says of credit: what was paid for a call that was not served, and pays another. */

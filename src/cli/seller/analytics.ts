@@ -7,7 +7,7 @@ import { onlyOne, readArguments } from '../arguments/arguments.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
-import { printJson } from '../output/terminal.js';
+import { printJson, printLine, printText } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 import { selectProject } from './find-project.js';
@@ -55,7 +55,7 @@ Examples:
     const path = `${fillPath(ANALYTICS_PATHS.analytics, { project_id: id })}?${query}`;
     if (values.csv) {
       const csv = await session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
-      process.stdout.write(await readResponseText(csv));
+      printText(await readResponseText(csv));
     } else {
       const figures = await session.get(path);
       if (values.json) printJson(figures);
@@ -111,7 +111,7 @@ function printRoutes({ from, to, tz, totals, tokens }: Figures, routes: NonNulla
   ];
   const rows = routes.map((it) => rowOf(it.route ?? NAMELESS[it.kind], it));
   printTable(['route', 'calls', 'paid', ...symbols], [...rows, rowOf('total', totals)]);
-  console.log(`${from} to ${to} (${tz})`);
+  printLine(`${from} to ${to} (${tz})`);
 }
 
 function printFigures({ interval, from, to, tz, series, totals, responses, tokens }: Figures): void {
@@ -139,12 +139,12 @@ function printFigures({ interval, from, to, tz, series, totals, responses, token
   ];
   printTable(heads, [...busy.map((it) => [timeText(it.local), ...cellsOf(it)]), ['total', ...cellsOf(totals)]]);
   const reasons = Object.entries(totals.refusals).map(([code, count]) => `${count} ${code}`);
-  if (reasons.length > 0) console.log(`refused: ${reasons.join(', ')}`);
-  if (totals.challenged > 0) console.log(`told the price: ${totals.challenged}`);
+  if (reasons.length > 0) printLine(`refused: ${reasons.join(', ')}`);
+  if (totals.challenged > 0) printLine(`told the price: ${totals.challenged}`);
   if (responses.open > 0) {
     const owed = symbols.filter((it) => responses.owed[it] !== '0').map((it) => `${responses.owed[it]} ${it}`);
-    console.log(`paid, and nobody has come for it: ${responses.open} (${owed.join(', ')}), since ${responses.oldest}`);
+    printLine(`paid, and nobody has come for it: ${responses.open} (${owed.join(', ')}), since ${responses.oldest}`);
   }
   const [first, end] = tz === 'UTC' ? [timeText(from), timeText(to)] : [from, to];
-  console.log(`${first} to ${end} (${tz})`);
+  printLine(`${first} to ${end} (${tz})`);
 }

@@ -1,5 +1,6 @@
 import { plain } from '../../lib/plain-text.js';
 import { none, readArguments } from '../arguments/arguments.js';
+import { jsonText } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
 import { openSession } from '../session/session.js';
 import { selectProject } from './find-project.js';
@@ -31,7 +32,7 @@ export async function listenCommand(args: readonly string[]): Promise<number> {
     query,
     signal: untilTold(),
     async onEvent(event) {
-      console.log(json ? JSON.stringify(event) : lineOf(event));
+      console.log(json ? jsonText(event) : lineOf(event));
       const outcome = await forwarder?.forward(event);
       if (outcome !== undefined) note(`  → ${outcome}`);
     },
