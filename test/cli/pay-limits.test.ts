@@ -1,3 +1,4 @@
+import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js';
 import { encodePaymentRequiredHeader } from '@x402/core/http';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { openPayFixture, type PayFixture } from '../helpers/fixtures/cli-fixture.js';
@@ -5,11 +6,14 @@ import { askTerms } from '../helpers/transactions/payments.js';
 
 /** Ten of a token with eight places. */
 const HELD = 1_000_000_000n;
+/** A blockhash of another chain. */
+const ELSEWHERE = Keypair.generate().publicKey.toBase58();
 
 describe('tollhouse pay without a limit', () => {
   let fixture: PayFixture;
   let mint: string;
   let [shop, hostile] = ['', ''];
+  let paid: string | undefined;
 
   beforeAll(async () => {
     fixture = await openPayFixture();
@@ -22,11 +26,15 @@ describe('tollhouse pay without a limit', () => {
     const required = await askTerms(`${shop}/dollar`);
     const [terms] = required.accepts;
     if (terms === undefined) throw new Error('there are no terms');
-    const accepts = [{ ...terms, asset: mint, amount: '100000000' }];
+    const offers = {
+      '/odd': { ...terms, asset: mint, amount: '100000000' },
+      '/elsewhere': { ...terms, extra: { ...terms.extra, recentBlockhash: ELSEWHERE } },
+    };
     hostile = await fixture.serve((app) => {
-      app.get('/', (req, res) => {
-        const paid = req.get('payment-signature');
+      app.get(Object.keys(offers), (req, res) => {
+        paid = req.get('payment-signature');
         if (paid !== undefined) return void res.send('taken');
+        const accepts = Object.entries(offers).flatMap(([path, it]) => (path === req.path ? [it] : []));
         res
           .status(402)
           .set('PAYMENT-REQUIRED', encodePaymentRequiredHeader({ ...required, accepts }))
@@ -52,9 +60,18 @@ describe('tollhouse pay without a limit', () => {
   });
 
   test('signs nothing in a token of which nobody knows the worth, and says what allows it', async () => {
-    const { code, text } = await pay(hostile);
+    const { code, text } = await pay(`${hostile}/odd`);
     expect([code, text]).toEqual([1, expect.stringContaining(`the price is 1 ${mint}, over the limit of 1 dollar`)]);
     expect(text).toContain('allow more with --max <amount>');
-    expect(await pay(hostile, '--max', '1')).toMatchObject({ text: expect.stringContaining('taken') });
+    expect(await pay(`${hostile}/odd`, '--max', '1')).toMatchObject({ text: expect.stringContaining('taken') });
+  });
+
+  test('signs for the chain that it asks itself, whatever blockhash the server offers', async () => {
+    expect(await pay(`${hostile}/elsewhere`)).toMatchObject({ text: expect.stringContaining('taken') });
+    const { transaction } = JSON.parse(Buffer.from(paid ?? '', 'base64').toString()).payload;
+    const { message } = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'));
+    expect(message.recentBlockhash).not.toBe(ELSEWHERE);
+    const connection = new Connection(fixture.sandbox.rpcUrl, 'confirmed');
+    expect(await connection.isBlockhashValid(message.recentBlockhash)).toMatchObject({ value: true });
   });
 });

@@ -113,10 +113,11 @@ export async function signPayment(
   chosen: ChosenTerms,
   rpc: SolanaRpc,
 ): Promise<Uint8Array> {
-  const { terms, recentBlockhash } = chosen.payable;
+  const { terms } = chosen.payable;
   const feePayer = requireFeePayer(terms);
   const { asset, amount, payTo, memo } = terms;
-  const blockhash = recentBlockhash ?? (await rpc.getLatestBlockhash('confirmed')).blockhash;
+  // One of the server's may be of another chain, on which the wallet's money is worth more.
+  const { blockhash } = await rpc.getLatestBlockhash('confirmed');
   const { decimals, program: tokenProgram } = chosen.paidIn;
   const transfer = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
   return buildPaymentTransaction(memo === undefined ? transfer : { ...transfer, memo });

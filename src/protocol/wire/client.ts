@@ -7,8 +7,6 @@ import { readTerms, type WireTerms } from './terms.js';
 /** One way to pay that a 402 offers, as its client sees it. */
 export interface PayableTerms {
   readonly terms: Terms;
-  /** A blockhash that came with the terms; saves a call. */
-  readonly recentBlockhash?: string;
   /** Name of the request header that carries the payment. */
   readonly headerName: string;
   /** Value of that header for a signed transaction. */
@@ -81,8 +79,7 @@ function payable<T extends WireTerms>(
   const found = accepts.flatMap((wire, index): PayableTerms[] => {
     const terms = readTerms(wire, `accepts[${index}]`);
     if (!terms.ok) return [];
-    const hint = wire.extra?.['recentBlockhash'];
-    return [{ terms: terms.value, ...codec(wire), ...(typeof hint === 'string' ? { recentBlockhash: hint } : {}) }];
+    return [{ terms: terms.value, ...codec(wire) }];
   });
   return found.length > 0
     ? parsed(found)

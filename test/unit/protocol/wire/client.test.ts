@@ -22,7 +22,6 @@ import {
 } from '../samples.js';
 
 const RESOURCE = { url: 'https://api.example/report', description: 'A report' };
-const HINT = { blockhash: FEE_PAYER, lastValidBlockHeight: 9 };
 const NO_OFFER = 'the answer has no PAYMENT-REQUIRED header, and its body is no x402 offer';
 const NOTHING_PAYABLE = 'none of the offered terms is a Solana payment of the scheme "exact"';
 
@@ -65,21 +64,6 @@ describe.each([
         }
       }),
     );
-  });
-
-  test('its blockhash comes with each of the terms', () => {
-    const offers = readFrom(door, {
-      resource: RESOURCE,
-      terms: [TERMS, { ...TERMS, memo: 'm' }],
-      hints: { [TERMS.network]: HINT },
-    });
-    expect(offers).toMatchObject({
-      ok: true,
-      value: [
-        { terms: TERMS, recentBlockhash: FEE_PAYER },
-        { terms: { ...TERMS, memo: 'm' }, recentBlockhash: FEE_PAYER },
-      ],
-    });
   });
 });
 
@@ -124,8 +108,8 @@ describe('the offer of version 2', () => {
     for (const other of others) expect(offersOf(required(other))).toEqual({ ok: false, detail: NOTHING_PAYABLE });
   });
 
-  test.each([[undefined], [null], [{}], [{ recentBlockhash: 5 }], [{ recentBlockhash: null }]])(
-    'terms with extra %j come without a blockhash',
+  test.each([[undefined], [null], [{}], [{ recentBlockhash: 5 }], [{ recentBlockhash: FEE_PAYER }]])(
+    'terms with extra %j come as they are, without a word of a blockhash',
     (extra) => {
       const { feePayer: _, ...terms } = TERMS;
       expect(offersOf(required({ ...WIRE_TERMS, extra }))).toStrictEqual({
