@@ -49,6 +49,8 @@ export interface PaymentUse {
   readonly paysAnybody?: boolean;
   /** Digest of the request: the payment is good for this one only. Default: for any request for the resource. */
   readonly fingerprint?: string;
+  /** Host that was asked, where the same request at another one is for something else. Default: it is the same at all of them. */
+  readonly host?: string;
   /**
    * Digest of a secret that came with the payment and is not on the chain ({@link retryHashOf}): whoever cannot show it is
    * told that the payment is used. Default: nobody needs one.

@@ -1,3 +1,4 @@
+import { defined } from '../../src/lib/defined.js';
 import {
   type ClaimRequest,
   type Ledger,
@@ -5,6 +6,7 @@ import {
   type Outcome,
   type PaymentRecord,
 } from '../../src/storage/ledger/ledger.js';
+import { atHost } from '../../src/storage/ledger/payment-use.js';
 import { ledgerModelContract } from './ledger-model.js';
 import { paymentRequestsContract } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
@@ -82,6 +84,25 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       test('of different payments at once are all won', async () => {
         const results = await Promise.all(Array.from({ length: 20 }, () => ledger.claim(newClaim())));
         expect(results.map(({ status }) => status)).toEqual(Array(20).fill('won'));
+      });
+
+      test('at another host is foreign, and at any host wins what was bound before hosts were told apart', async () => {
+        const request = 'f'.repeat(64);
+        const [one, two] = [atHost(request, 'one.example'), atHost(request, 'two.example')];
+        for (const [bound, brought, status] of [
+          [one, one, 'won'],
+          [one, two, 'foreign'],
+          [one, request, 'foreign'],
+          [request, one, 'won'],
+          [undefined, one, 'won'],
+        ] as const) {
+          const claim = newClaim(defined({ fingerprint: bound, retryHash: bound && 'r'.repeat(64) }));
+          await ledger.claim(claim);
+          await ledger.recordOutcome(claim.id, claim.lease, CONFIRMED);
+          await ledger.keep(claim.id, claim.lease);
+          const again = rivalOf(claim, { fingerprint: brought, retryHash: 'r'.repeat(64) });
+          expect([bound, brought, (await ledger.claim(again)).status]).toEqual([bound, brought, status]);
+        }
       });
 
       test('for something else is foreign, whatever the state, and changes nothing', async () => {

@@ -2,6 +2,7 @@ import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Payment, Refusal, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import { withoutHost } from '../../storage/ledger/payment-use.js';
 import type { Inspection } from '../backend/backend.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
 import { claimInPlace, isDue } from './claim-in-place.js';
@@ -37,7 +38,7 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
       if (record?.admitted === undefined || record.retryHash !== retryHash || isByIpAddress(retryHash))
         return undefined;
       if (record.fingerprint === undefined) return undefined;
-      return record.fingerprint === (await fingerprint()) ? record.admitted : undefined;
+      return withoutHost(record.fingerprint) === (await fingerprint()) ? record.admitted : undefined;
     },
     async isBuying({ wallet, site, scopes }) {
       const purchases = await parts.ledger.openPurchases(wallet);

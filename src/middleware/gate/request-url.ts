@@ -23,6 +23,14 @@ export function requestOrigin(req: Request, baseUrl: string | undefined): string
 }
 
 /**
+ * The host that a request asks, which may be all that tells one shop from another.
+ * @param baseUrl - the configured address of all of them, however a proxy asks; default from the request
+ */
+export function requestHost(req: Request, baseUrl: string | undefined): string {
+  return baseUrl === undefined ? (req.hostname ?? '').toLowerCase() : trimEnd(baseUrl, '/');
+}
+
+/**
  * Absolute address of a request as the client sees it.
  * @param baseUrl - address under which clients reach the server; default from the request
  */

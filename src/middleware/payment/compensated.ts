@@ -4,7 +4,7 @@ import { errorText } from '../../lib/error-text.js';
 import type { CreditMeter } from '../passes/pass-types.js';
 import { isTheirs } from './landed-headers.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
-import { STILL_OWED, TRIED_OUT, USED } from './payment-required.js';
+import { ASKED_MORE, STILL_OWED, TRIED_OUT, USED } from './payment-required.js';
 import { sendUsed } from './used-payment.js';
 
 /** What becomes of a request that fails once its money has landed, and of one that comes again after that. */
@@ -39,6 +39,12 @@ export function compensated(
 export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
   const { req, gate, claim, isByIpAddress } = paid;
   const { id, receipt } = claim;
+  if (!paid.isAskedStill && receipt !== undefined) {
+    const isMadeGood = (await paid.makeGood()) !== undefined;
+    await (isMadeGood && isByIpAddress ? claim.served() : claim.keep());
+    await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause: ASKED_MORE });
+    return false;
+  }
   const again = await paid.takeAgain();
   if (again !== 'gone') {
     await gate.beforeRunAgain?.(req);

@@ -12,6 +12,7 @@ import type { Payment, Terms } from '../../protocol/types.js';
 import { isPreparing, readPrepare } from '../browser/prepare-header.js';
 import { preparePayment } from '../browser/prepared-payment.js';
 import { clientAddress } from '../gate/client-address.js';
+import { requestHost } from '../gate/request-url.js';
 import { paysAnybody } from '../terms/network-terms.js';
 import type { OfferedKind } from '../terms/payment-terms.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
@@ -151,6 +152,11 @@ const FOR_OTHER_TERMS: readonly Reason[] = [
 
 /** What came of claiming a payment. */
 export type BroughtPayment = Required<Pick<PaymentAttempt, 'isForOther'>> & Pick<PaymentAttempt, 'opened'>;
+
+/** What a payment is for where nothing else is said: method and path, at the host that was asked. */
+export function useAtHost(req: Request, { baseUrl }: PaymentGate['options']): Pick<PaymentUse, 'resource' | 'host'> {
+  return { resource: `${req.method} ${req.baseUrl}${req.path}`, host: requestHost(req, baseUrl) };
+}
 
 /** Whether a payment says that it is for one of some terms; one of version 1 never does. */
 export function isNamed(payment: Payment, terms: readonly Terms[]): boolean {

@@ -1,6 +1,7 @@
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { tellPayment } from '../gate/request-properties.js';
+import { isAskedStill } from './asked-still.js';
 import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
 import { landedHeaders } from './landed-headers.js';
@@ -42,6 +43,7 @@ export function openedRequest(
       },
     },
     identifier,
+    isAskedStill: isAskedStill(options, claim.terms, offered.terms),
     isByIpAddress: retry.byIpAddress !== undefined,
     ...compensated(attempt, claim, meter),
     challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),

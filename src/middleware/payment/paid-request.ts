@@ -22,7 +22,7 @@ import { mayReplay, mayRunAgain } from './compensated.js';
 import { decideClaim, refuseMisnamed } from './decide-claim.js';
 import { callHook, charges, tellFailure } from './gate-hooks.js';
 import { servedHeaders } from './landed-headers.js';
-import { claimFor, offeredFor, offeredTerms } from './offered-terms.js';
+import { claimFor, offeredFor, offeredTerms, useAtHost } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
 import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
@@ -69,8 +69,7 @@ async function decideBrought(
   if (fingerprint === undefined) return refused(() => undefined); // The client is gone.
   const retry = gate.retryFor?.(req) ?? retryOf(req, payment);
   const claimed = await claimFor(gate, req, payment, offered, {
-    resource: `${req.method} ${req.baseUrl}${req.path}`,
-    ...gate.useFor?.(req),
+    ...(gate.useFor ?? useAtHost)(req, gate.options),
     commitment: gate.options.commitment,
     simulate: gate.options.settle === 'after',
     fingerprint,

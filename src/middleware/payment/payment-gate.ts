@@ -38,7 +38,7 @@ export interface PaymentGate {
   };
   /** The wallet that alone may pay what a request was asked for. Default: anybody may. */
   readonly payerOf?: (req: Request) => string | undefined;
-  /** What the payment of a request is for. Default: the method and the path. */
+  /** What the payment of a request is for. Default: the method and the path, at the host that was asked. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource'>;
   /** On whose behalf a payment of some terms is taken. Default: the wallet that is paid. */
   readonly sellerFor?: (terms: Terms) => PaymentUse['seller'];
@@ -105,6 +105,8 @@ export interface PaidRequest {
   /** Where its response is kept while its payment is held, and had by the identifier of that; undefined is one that is not to be kept. */
   readonly kept: Pick<PaidResponse, 'find'> & { put(response: StoredResponse | undefined): Promise<boolean> };
   readonly identifier: IdentifiedPayment;
+  /** Whether the gate asks no more for the request now than was paid for it: see `asked-still.ts`. */
+  readonly isAskedStill: boolean;
   /** Whether an address is all that shows who comes again. */
   readonly isByIpAddress: boolean;
   /** What measures the credit that the payment buys; undefined where it buys none. */

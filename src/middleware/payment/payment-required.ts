@@ -88,6 +88,13 @@ export const STILL_OWED: RequiredCause = {
   detail: `${TRIED_OUT.detail} What was paid is not given back here, and is in the books as owed: ask its seller for it before you pay again.`,
 };
 
+/** Cause of the 402 for a payment that has landed, and of which less was asked than its request is asked for now. */
+export const ASKED_MORE: RequiredCause = {
+  code: 'no_matching_requirements',
+  detail:
+    'This request is asked for more now than was paid for it, or for somebody else. What was paid stays good for the request that was asked for that.',
+};
+
 /** A cause that says as well what may be bought. */
 export function withOffers(cause: RequiredCause, offers: string, forHolders?: string): RequiredCause {
   return { ...cause, detail: `${cause.detail} ${offers}`, offers, forHolders };

@@ -9,7 +9,7 @@ import { creditText } from '../terms/credit-costs.js';
 import { extensionsBesidePayment, offerSignIn } from '../wallet/wallet-auth.js';
 import { tellOf } from './landed-headers.js';
 import type { PaymentAttempt } from './payment-gate.js';
-import { type RequiredCause, TRIED_OUT, USED, withReceipt } from './payment-required.js';
+import { type RequiredCause, STILL_OWED, TRIED_OUT, USED, withReceipt } from './payment-required.js';
 
 /** A payment that is over for its request, and who asks. */
 interface UsedPayment {
@@ -43,8 +43,13 @@ export async function sendUsed(
     hasToken: told[PASS_HEADER] !== undefined,
     maySignIn: extensions !== undefined,
   });
-  const detail = `${cause === USED ? USED_BEFORE : TRIED_OUT.detail} ${left}`;
+  const detail = `${beforeWhatIsLeft(cause)} ${left}`;
   await challenge(withReceipt({ ...cause, detail, told, ...defined({ extensions }) }, receipt));
+}
+
+function beforeWhatIsLeft(cause: RequiredCause): string {
+  if (cause === USED) return USED_BEFORE;
+  return cause === STILL_OWED ? TRIED_OUT.detail : cause.detail;
 }
 
 /** How the wallet that has paid signs in for what is left; undefined where that is not taken here, or the site has no name for it. */

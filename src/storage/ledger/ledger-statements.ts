@@ -24,6 +24,9 @@ const UNPAID = `state <> 'confirmed'`;
 export const REFERENCES_AT_ONCE = 32;
 const REFERENCES = Array.from({ length: REFERENCES_AT_ONCE }, (_, at) => `$${at + 1}`).join(', ');
 
+/** What was bound to a request before December 2026 names no host: see `payment-use.ts`. */
+const BEFORE_HOSTS = 'fingerprint = substr($6, 1, 64)';
+
 /** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
 export const LEDGER = {
   /** Takes a payment that nobody holds any more, for the very use that it is bound to. */
@@ -31,7 +34,7 @@ export const LEDGER = {
     name: 'tollhouse_take_over',
     text: `update tollhouse_payment set lease = $2, lease_ends = $5
       where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
-        and fingerprint is not distinct from $6 and retry_hash is not distinct from $7
+        and (fingerprint is not distinct from $6 or ${BEFORE_HOSTS}) and retry_hash is not distinct from $7
       returning ${LIFE}`,
   },
   /** The same where it is not bound to a request, or to a secret, yet: binds it to those of the claim. */
@@ -40,7 +43,7 @@ export const LEDGER = {
     text: `update tollhouse_payment set lease = $2, lease_ends = $5,
         fingerprint = coalesce(fingerprint, $6), retry_hash = coalesce(retry_hash, $7), admitted = coalesce(admitted, $8)
       where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
-        and (fingerprint is null or fingerprint = $6) and (retry_hash is null or retry_hash = $7)
+        and (fingerprint is null or fingerprint = $6 or ${BEFORE_HOSTS}) and (retry_hash is null or retry_hash = $7)
         and (fingerprint is distinct from $6 or retry_hash is distinct from $7)
       returning ${LIFE}`,
   },

@@ -1,12 +1,31 @@
+import { createHash } from 'node:crypto';
 import type { ClaimResult, PaymentRecord, PaymentState } from './ledger.js';
 
 /** What a payment is brought for, and by whom. */
 export type Use = Pick<PaymentRecord, 'binding' | 'fingerprint' | 'retryHash'>;
 
+/** Stands between what names a request and what names the host that was asked. */
+const AT = '@';
+
+/** A fingerprint of a request at one host alone. */
+export function atHost(fingerprint: string, host: string): string {
+  return `${fingerprint}${AT}${createHash('sha256').update(host).digest('hex')}`;
+}
+
+/** What names the request in a fingerprint, whichever host was asked. */
+export function withoutHost(fingerprint: string): string {
+  return fingerprint.split(AT, 1)[0] ?? fingerprint;
+}
+
 /** Whether a payment may be brought for this use: what it was not bound to yet does not count. */
 export function isSameUse(record: Use, use: Use): boolean {
   const { binding, fingerprint = use.fingerprint, retryHash = use.retryHash } = record;
-  return binding === use.binding && fingerprint === use.fingerprint && retryHash === use.retryHash;
+  return binding === use.binding && isSameRequest(fingerprint, use.fingerprint) && retryHash === use.retryHash;
+}
+
+/** What was bound before December 2026 names no host. */
+function isSameRequest(bound: string | undefined, brought: string | undefined): boolean {
+  return bound === brought || (brought !== undefined && bound === withoutHost(brought));
 }
 
 /** What a claim that was not won has found. */

@@ -172,11 +172,28 @@ describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, 
     expect([runs, received() - paid]).toEqual([2, PRICE]);
   });
 
-  test('costs its payment no more than was paid for it, whatever the price is by then', async () => {
+  test('costs its payment no more than was paid for it, when a quote has moved', async () => {
     const { v2 } = await failed('/asked');
-    price = '$0.05';
+    price = '$0.011';
     expect(await passAnswer(await get('/asked', v2))).toEqual({ status: 200, left: '0 USDC' });
     expect(received() - paid).toBe(PRICE);
+  });
+
+  test('is not run for its payment where a function asks for far more, and is once it asks for that again', async () => {
+    const { v2 } = await failed('/asked');
+    price = '$0.05';
+    const dear = await get('/asked', v2);
+    expect([dear.status, dear.headers.get('access-pass-remaining'), await dear.json()]).toEqual([
+      402,
+      '0.01 USDC',
+      expect.objectContaining({
+        code: 'no_matching_requirements',
+        detail: expect.stringMatching(/asked for more now than was paid for it.* 0\.01 USDC is left/),
+      }),
+    ]);
+    price = '$0.01';
+    expect(await passAnswer(await get('/asked', v2))).toEqual({ status: 200, left: '0 USDC' });
+    expect([received() - paid, runs]).toEqual([PRICE, 2]);
   });
 
   test('tells a payment that is used up what is left of it, and how to have that', async () => {
