@@ -1,7 +1,7 @@
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { tellPayment } from '../gate/request-properties.js';
-import { isAskedStill } from './asked-still.js';
+import { isAskedStill } from '../terms/asked-still.js';
 import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
 import { landedHeaders } from './landed-headers.js';

@@ -1,6 +1,6 @@
 import type { PaywallData } from '../paywall/paywall-data.js';
 import { canEnterWith, clearPaymentCookie, enter, hasComeBeside } from './enter.js';
-import { USED } from './payment/bring-payment.js';
+import { ALREADY_USED } from './payment/bring-payment.js';
 import { savedPayment, savePayment } from './payment/saved-payment.js';
 import { Paywall } from './paywall.js';
 import { showWhole } from './show-answer.js';
@@ -90,7 +90,7 @@ function enterPaid(header: string, isPaid = true): void {
  * each request: a cookie that cannot be taken back comes again.
  */
 function mustAskAgain(): boolean {
-  if (data.problem !== USED || savedPayment(request.key) !== undefined) return false;
+  if (data.problem !== ALREADY_USED || savedPayment(request.key) !== undefined) return false;
   try {
     const hasAsked = sessionStorage.getItem(ASKED_AGAIN + request.key) !== null;
     sessionStorage.setItem(ASKED_AGAIN + request.key, '');

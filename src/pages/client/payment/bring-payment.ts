@@ -10,7 +10,7 @@ export type Brought =
   | { readonly status: 'failed'; readonly httpStatus: number };
 
 /** The code of a payment that has bought what it can buy. */
-export const USED = 'payment_already_used';
+export const ALREADY_USED = 'payment_already_used';
 
 /** What is shown while the outcome is not known. */
 export type Waiting = 'settling' | 'pending' | 'away';

@@ -2,7 +2,7 @@ import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
 import { canEnterWith } from '../enter.js';
 import { toBase64, toHeader } from '../wire/bytes.js';
-import { type Brought, bringPayment, USED } from './bring-payment.js';
+import { ALREADY_USED, type Brought, bringPayment } from './bring-payment.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';
@@ -84,7 +84,7 @@ export async function bring({ request }: PaywallData, header: string, say: Say, 
 
 /** What is said of a payment that was signed here and refused. */
 export function refusalText({ code }: { readonly code: string }): 'lost' | 'refused' {
-  return code === USED ? 'lost' : 'refused';
+  return code === ALREADY_USED ? 'lost' : 'refused';
 }
 
 async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAccount, chain: string) {

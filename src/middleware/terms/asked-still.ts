@@ -1,6 +1,6 @@
 import type { Terms } from '../../protocol/types.js';
-import { onEachNetwork } from '../terms/network-terms.js';
-import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import { onEachNetwork } from './network-terms.js';
+import type { ResolvedPaymentOptions } from './payment-options.js';
 
 /** How far a price may have risen since a payment of it was asked for, in tenths: quotes move. */
 const RISE = { from: 10n, to: 11n };
