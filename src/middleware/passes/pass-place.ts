@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { siteOfGate } from '../../protocol/networks/pass-site.js';
+import { askFirstOf } from '../gate/gate.js';
+import { routeHandlers } from '../gate/route-handlers.js';
 import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+
+/** What tells of a pattern, and stands in addresses at most as letters of their own. */
+const LIKE_A_PATTERN = /[{}:*()[\]?+^$|\\]/;
+/** What may be missing of the addresses of a pattern. */
+const OPTIONAL = /\{[^}]*\}|:\w+\?/g;
+/** More than anybody mounts one gate at, and few enough to be given an allowance each. */
+const MOST_MOUNTS = 20;
+/** More than anybody writes out for one route. */
+const MOST_METHODS = 9;
 
 /** What is longer, as only the path of a client can be, is known by its digest. */
 const MAX_SCOPE_LENGTH = 512;
@@ -43,16 +54,70 @@ export function passScope(req: Request, { group }: Pick<PassRule, 'group'>, writ
   if (group !== undefined) return `group ${group}`;
   const { baseUrl } = req;
   const pattern = routePattern(req, written);
-  const method = written?.method ?? (req.method === 'HEAD' ? 'GET' : req.method);
   // A client may ask for a path that reads like the pattern of another route.
-  const place = pattern === undefined ? `path ${baseUrl}${req.path}` : `${baseUrl}${patternText(pattern)}`;
-  const scope = `${method} ${place}`;
+  const mount = LIKE_A_PATTERN.test(baseUrl) ? `at ${JSON.stringify(baseUrl)} ` : baseUrl;
+  const place = pattern === undefined ? `path ${baseUrl}${req.path}` : `${mount}${patternText(pattern)}`;
+  return scopeAt(`${written?.method ?? methodOf(req)} ${place}`);
+}
+
+/**
+ * What an allowance of a rule is for, which begins by itself for whoever asks: its group, else the route, or all that stands behind a gate
+ * of no route. Of the spellings of an address none begins another one. Ask as for {@link passScope}.
+ * @param mounts - where the gate was reached before. Routers that are mounted with a parameter are at any number of places: beyond
+ *   some all share one allowance
+ */
+export function allowanceScope(
+  req: Request,
+  { group }: Pick<PassRule, 'group'>,
+  written: WrittenRoute | undefined,
+  mounts: Set<string>,
+): string {
+  if (group !== undefined) return `group ${group}`;
+  const mount = req.baseUrl.toLowerCase();
+  if (mounts.size < MOST_MOUNTS) mounts.add(mount);
+  const pattern = routePattern(req, written);
+  const method = written?.method ?? (pattern === undefined || takesAll(req) ? '*' : methodOf(req));
+  const place = pattern === undefined ? '/*' : patternText(pattern);
+  return scopeAt(`${method} ${mounts.has(mount) ? mount : '*'}${place}`);
+}
+
+/** Whether the route of a request is for all methods: `router.all` says so, `app.all` names each. */
+function takesAll({ route }: Request): boolean {
+  const methods = Object.keys(Reflect.get(Object(route), 'methods') ?? {});
+  return methods.includes('_all') || methods.length > MOST_METHODS;
+}
+
+function methodOf({ method }: Request): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+function scopeAt(scope: string): string {
   return scope.length > MAX_SCOPE_LENGTH ? `path ${createHash('sha256').update(scope).digest('hex')}` : scope;
 }
 
 /** The path of the route that a request is at, as it is written: a text, or whatever else Express takes; undefined where none is. */
-export function routePattern({ route }: { readonly route?: unknown }, written: WrittenRoute | undefined): unknown {
-  return written?.path ?? Reflect.get(Object(route), 'path');
+export function routePattern(req: Request, written: WrittenRoute | undefined): unknown {
+  if (written !== undefined) return written.path;
+  const pattern: unknown = Reflect.get(Object(req.route), 'path');
+  return isAtRoute(req, pattern) ? pattern : undefined;
+}
+
+/**
+ * Whether a request is at a route still: Express goes on to say so of one that has passed the request on, as those do that log. What its
+ * pattern names is there no longer then. A gate of ours on it tells as well, but for wrapped ones.
+ */
+function isAtRoute(req: Request, pattern: unknown): boolean {
+  const isGated = routeHandlers(req).some((it) => askFirstOf(it) !== undefined);
+  if (typeof pattern !== 'string') return isGated;
+  const [sure, optional] = [pattern.replace(OPTIONAL, ''), pattern].map(namesIn);
+  const isThere = (names: readonly string[] = []) => names.every((it) => Object.hasOwn(req.params, it));
+  return isThere(sure) && (isGated || isThere(optional));
+}
+
+/** The names of the parameters of a pattern: `:id`, `*rest`; `*` alone is 0 in Express 4. */
+function namesIn(pattern: string): readonly string[] {
+  const named = pattern.replace(/\([^)]*\)/g, '').matchAll(/(?<!\\)[:*](?:"([^"]*)"|(\w*))/g);
+  return [...named].map(([, quoted, name]) => quoted ?? (name || '0'));
 }
 
 function patternText(pattern: unknown): string {

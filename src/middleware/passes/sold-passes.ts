@@ -20,7 +20,7 @@ import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies, clearCookie, cookiePath, shownCookies } from './pass-cookie.js';
 import { endOf } from './pass-end.js';
-import { passScope, siteOfSeller, type WrittenRoute } from './pass-place.js';
+import { allowanceScope, passScope, siteOfSeller, type WrittenRoute } from './pass-place.js';
 import {
   type CreditMeter,
   type KeptPass,
@@ -102,6 +102,8 @@ interface PassShop {
   readonly admitBy: AdmitBy;
   /** What passes of a rule are for that are bought with a request. */
   readonly placeOf: (req: Request, rule: SoldPass) => PassPlace;
+  /** What an allowance of a rule is for that begins with a request. */
+  readonly allowanceScopeOf: (req: Request, rule: SoldPass) => string;
   /** Of the requests that were asked for admission. */
   readonly places: RequestNote<Request, readonly PassPlace[]>;
 }
@@ -126,7 +128,9 @@ export function createPassSales(
   const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
   const refusing = new Set(rules.filter((rule) => !takesUses(rules, rule)));
   const parts = partsAtSite(options, asks, vary)(site);
+  const mounts = new Set<string>();
   const shop: PassShop = {
+    allowanceScopeOf: (req, rule) => allowanceScope(req, rule, written, mounts),
     ...{ parts, rules, hasCookies, admitBy: admission(parts, serve), places: createRequestNote() },
     placeOf(req, rule) {
       const own = rule.group === undefined ? scopeOf?.(rule) : undefined;
@@ -139,7 +143,7 @@ export function createPassSales(
 }
 
 function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
-  const { parts, rules, admitBy, placeOf } = shop;
+  const { parts, rules, admitBy, placeOf, allowanceScopeOf } = shop;
   const { passes, site } = parts;
   const placesOf = (req: Request) => shop.places.of(req) ?? [];
   const coverBy = async (req: Request, res: Response, pass: KeptPass): Promise<Admitted | undefined> => {
@@ -167,7 +171,7 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
     },
     async coverByAllowance(req, res, wallet, rule) {
       const { uses = 0n, forMs: perMs = 0 } = rule;
-      const { scope } = placeOf(req, rule);
+      const scope = allowanceScopeOf(req, rule);
       const pass = await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs }));
       return coverBy(req, res, pass);
     },
