@@ -49,8 +49,12 @@ const RENAMING: ReadonlySet<string> = new Set([
   'x-script-name',
   'x-waws-unencoded-url',
 ]);
-/** The same in a query. */
-const RENAMING_PARAMETER = '_method';
+/**
+ * The same in a query, as readers may find it in a name: Express 4 takes brackets off, Rack those before it, PHP cuts at NUL, leaves
+ * blanks at the beginning out and has `_` for blanks, `.` and a bracket that nothing closes; `x[]` is a list called `x`. A name that
+ * goes on with letters, digits, `_` or `-` is another one to all of them, and so is `method`.
+ */
+const RENAMING_PARAMETER = /^[\s[\]]*(?:[\s[._]method|x-http-method-override)(?![\w-])/i;
 
 /**
  * What a call of a project costs: what the first of its routes says that matches, else the price of the project. What an upstream
@@ -101,9 +105,8 @@ function renamedBy({ rest, headers = {} }: Omit<RoutedRequest, 'method'>): strin
   if (field !== undefined) return `The header field ${field}`;
   // Some take parameters apart at these as well.
   const [, ...queries] = rest.split(/[?;]/);
-  const names = [...new URLSearchParams(queries.join('&')).keys()];
-  const isRenamed = names.some((it) => it.trim().toLowerCase() === RENAMING_PARAMETER);
-  return isRenamed ? `The query parameter ${RENAMING_PARAMETER}` : undefined;
+  const parameter = [...new URLSearchParams(queries.join('&')).keys()].find((it) => RENAMING_PARAMETER.test(it));
+  return parameter === undefined ? undefined : `The query parameter ${JSON.stringify(parameter)}`;
 }
 
 /** The letters of patterns count as little as those of paths, or a route with a capital would be had at another price. */

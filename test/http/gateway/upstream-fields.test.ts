@@ -77,6 +77,7 @@ describe('what the upstream gets', () => {
     'X_PAYMENT: secret',
     'X-Tollhouse-Payer: secret',
     'X_Tollhouse_Payer: secret',
+    'X.Tollhouse.Payer: secret',
     'x-tollhouse_amount: secret',
     'X-Tollhouse-Anything: secret',
     'X-Tollhouse-Signature: secret',
