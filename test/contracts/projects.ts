@@ -162,6 +162,42 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
       });
     });
 
+    describe('the projects that a wallet has deleted', () => {
+      /** As many as one with room for a single project may delete in 30 days, a millisecond apart. */
+      async function deleteFive(start: number): Promise<void> {
+        for (let at = start; at < start + 5; at += 1) {
+          const project = newProject({ createdAt: at });
+          expect(await store.create(project, undefined, [], 1)).toEqual(CREATED);
+          expect(await store.replace(nextVersion(project, { state: 'deleted', updatedAt: at }), undefined, [])).toBe(
+            true,
+          );
+        }
+      }
+
+      test('bound what it makes for 30 days at five times its quota, and nobody else', async () => {
+        const start = 1_700_000_000_000;
+        const [freeAt, at] = [start + SLUG_REST_MS, (createdAt: number) => newProject({ createdAt })];
+        await deleteFive(start);
+        const crowded = { status: 'quota_reached', freeAt };
+        expect(await store.create(at(freeAt - 1), undefined, [eventOf(newProject(), 'project.created')], 1)).toEqual(
+          crowded,
+        );
+        expect(await store.create({ ...at(freeAt - 1), owner: BORIS }, undefined, [], 1)).toEqual(CREATED);
+        const last = at(freeAt);
+        expect(await store.create(last, undefined, [], 1)).toEqual(CREATED);
+        expect(await store.create(at(freeAt), undefined, [], 1)).toEqual({ status: 'quota_reached' });
+        await store.replace(nextVersion(last, { state: 'deleted', updatedAt: freeAt }), undefined, []);
+        expect(await store.create(at(freeAt), undefined, [], 1)).toEqual({ ...crowded, freeAt: freeAt + 1 });
+      });
+
+      test('are no bound where the quota is larger, or there is none', async () => {
+        await deleteFive(1_700_000_000_000);
+        expect(await store.create(newProject(), undefined, [], 0)).toEqual({ status: 'quota_reached' });
+        expect(await store.create(newProject(), undefined, [], 2)).toEqual(CREATED);
+        expect(await store.create(newProject(), undefined, [])).toEqual(CREATED);
+      });
+    });
+
     test("an owner's projects are listed newest first, page by page, whatever is added meanwhile", async () => {
       const createdAt = 1_700_000_000_000;
       const all = await Promise.all([0, 0, 1, 1, 2].map((later) => add({ createdAt: createdAt + later })));

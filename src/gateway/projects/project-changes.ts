@@ -45,14 +45,21 @@ const STATE_EVENTS = {
 /** Another state; undefined when it is that already. */
 export function changedState(before: ProjectRecord, state: ProjectState): ProjectChange | undefined {
   if (before.state === state) return undefined;
-  const project = state === 'deleted' ? withoutSecrets(before) : before;
-  return { type: STATE_EVENTS[state], project: { ...project, state }, openapi: 'keep', changed: ['state'] };
+  const isDeleted = state === 'deleted';
+  const project = { ...(isDeleted ? remainsOf(before) : before), state };
+  return { type: STATE_EVENTS[state], project, openapi: isDeleted ? undefined : 'keep', changed: ['state'] };
 }
 
-/** Nobody can change a deleted project: what its owner has entrusted to it goes with it. */
-function withoutSecrets(project: ProjectRecord): ProjectRecord {
-  const { headers: _headers, query: _query, ...upstream } = project.upstream;
-  return { ...project, upstream };
+/**
+ * What is kept of a project that is deleted: whose it was, on which network, its slug. Nobody can read or change it any more, so what
+ * its owner has written goes, and what he has entrusted to it.
+ */
+function remainsOf(project: ProjectRecord): ProjectRecord {
+  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = project;
+  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
+  const { amount, token, network } = project.price;
+  const { url, timeoutMs } = project.upstream;
+  return { ...rest, tags: [], price: { amount, token, network }, upstream: { url, timeoutMs } };
 }
 
 /** A new gateway secret; calls are signed with the one before for so many milliseconds more, by default a day. */

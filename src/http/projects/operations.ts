@@ -210,7 +210,7 @@ const deleteProject = defineOperation({
   id: 'deleteProject',
   tag: TAG,
   summary: 'Delete a project for ever',
-  description: `Its slug is kept for you for 30 days; then anybody can take it. ${PAYEES_END} ${WITH_IF_MATCH}`,
+  description: `Its slug is kept for you for 30 days; then anybody can take it. What you have written of it is forgotten. ${PAYEES_END} ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
   responses: { 204: { description: 'It is deleted.' } },

@@ -2,7 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 
 /** What one wallet may own. */
 export interface Quotas {
-  /** Projects that are not deleted. Default 20. */
+  /** Projects that are not deleted; of those `DELETED_PER_LIVING` times as many within 30 days. Default 20. */
   readonly projects: number;
   /** Service keys that are neither revoked nor expired. Default 50. */
   readonly keys: number;

@@ -1,7 +1,7 @@
 import { placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS } from './project-rows.js';
-import { MAX_WORDS, type MarketSort } from './projects.js';
+import { DELETED_PER_LIVING, MAX_WORDS, type MarketSort } from './projects.js';
 
 const COLUMNS = PROJECT_COLUMNS.join(', ');
 /** With how its upstream is. */
@@ -18,6 +18,10 @@ const BEFORE = `id = $1 and version = $6 - 1 and state <> 'deleted'`;
 const ownedBy = (owner: string) =>
   `(select count(*) from tollhouse_project where owner = ${owner} and state <> 'deleted')`;
 
+/** How many of a wallet's projects were deleted since then. Nothing changes a deleted one: that was its last change. */
+const deletedSince = (owner: string, since: string) =>
+  `(select count(*) from tollhouse_project where owner = ${owner} and state = 'deleted' and updated_at > ${since})`;
+
 /** The statements on projects, the same for every database; {@link marketStatement} besides. */
 export const PROJECTS = {
   create: {
@@ -27,14 +31,17 @@ export const PROJECTS = {
         select 1 from tollhouse_project where slug = $3 and (
           state <> 'deleted' or (owner <> $2 and updated_at > $${DOCUMENT + 1})))
         and ${ownedBy('$2')} < $${DOCUMENT + 2}
+        and ${deletedSince('$2', `$${DOCUMENT + 1}`)} / ${DELETED_PER_LIVING} < $${DOCUMENT + 2}
       on conflict do nothing returning id`,
   },
-  /** Why nothing was created. Nothing changes a deleted project: it was deleted when it was last changed. */
+  /** Why nothing was created. After `$3` that were deleted later comes `crowded_at`: it must be long ago. */
   refusal: {
     name: 'tollhouse_project_refusal',
     text: `select ${ownedBy('$1')} as owned,
       (select count(*) from tollhouse_project where slug = $2 and state <> 'deleted') as living,
-      (select max(updated_at) from tollhouse_project where slug = $2 and state = 'deleted' and owner <> $1) as deleted_at`,
+      (select max(updated_at) from tollhouse_project where slug = $2 and state = 'deleted' and owner <> $1) as deleted_at,
+      (select updated_at from tollhouse_project where owner = $1 and state = 'deleted'
+        order by updated_at desc limit 1 offset $3) as crowded_at`,
   },
   replace: {
     name: 'tollhouse_project_replace',

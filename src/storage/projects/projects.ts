@@ -5,7 +5,7 @@ import type { EventRecord } from '../events/events.js';
 import type { CallPrice } from './call-price.js';
 import type { FreeCallRule, ProjectRoute } from './project-routes.js';
 
-/** Whether calls of a project are served. A deleted one is kept for its payments and figures, and shown to nobody. */
+/** Whether calls of a project are served. Of a deleted one is kept what its payments and figures need; it is shown to nobody. */
 export type ProjectState = 'active' | 'paused' | 'deleted';
 
 /** A share of what a project earns. */
@@ -182,13 +182,19 @@ export function priceKey(amount: string): string {
 /** How long the slug of a deleted project is kept for its owner, in milliseconds: 30 days. Then it is free. */
 export const SLUG_REST_MS = 30 * 86_400_000;
 
+/** How many projects a wallet may delete within {@link SLUG_REST_MS}, for each that it may have: what is kept of them has a bound too. */
+export const DELETED_PER_LIVING = 5;
+
 /** What came of adding a project. Where it was not created, nothing was written. */
 export type ProjectCreation =
   | { readonly status: 'created' }
   /** `freeAt`, milliseconds since the epoch, where the project that had the slug is deleted. */
   | { readonly status: 'slug_taken'; readonly freeAt?: number }
-  /** The owner has as many as it may. */
-  | { readonly status: 'quota_reached' };
+  /**
+   * The owner has as many as it may. `freeAt`, milliseconds since the epoch, where it has not, but has deleted as many as it may
+   * for the time.
+   */
+  | { readonly status: 'quota_reached'; readonly freeAt?: number };
 
 /**
  * Projects. Every change is written together with its events, all or nothing. Rejects with `store_unavailable` when the
@@ -198,7 +204,8 @@ export interface ProjectStore {
   /**
    * Adds a project. The slug of a deleted one can be taken again by its owner, and by others after {@link SLUG_REST_MS}.
    * @param most - how many projects, deleted ones not counted, its owner may have; however many are added at once, there are
-   * never more. Default: any number
+   * never more, nor more than {@link DELETED_PER_LIVING} times as many that it has deleted within {@link SLUG_REST_MS}. Default:
+   * any number
    */
   create(
     project: ProjectRecord,

@@ -6,6 +6,7 @@ import { healthSteps } from './health-statements.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import { MARKET, marketStart, PROJECTS } from './project-statements.js';
 import {
+  DELETED_PER_LIVING,
   MAX_WORDS,
   type MarketQuery,
   type MarketSort,
@@ -34,14 +35,6 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     return row === undefined ? undefined : toProject(row);
   }
 
-  async function whyRefused({ owner, slug }: ProjectRecord, most: number): Promise<ProjectCreation> {
-    const [row] = await database.query(PROJECTS.refusal, owner, slug);
-    if (Number(row?.owned) >= most) return { status: 'quota_reached' };
-    const { living, deleted_at } = row ?? {};
-    if (Number(living) > 0 || deleted_at === null) return { status: 'slug_taken' };
-    return { status: 'slug_taken', freeAt: Number(deleted_at) + SLUG_REST_MS };
-  }
-
   return {
     async create(project, openapi, events, most = Number.MAX_SAFE_INTEGER) {
       const { owner, createdAt } = project;
@@ -54,7 +47,7 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
       ] as const;
       const steps = [...ownerSteps(owner, createdAt), ...healthSteps(project), ...eventSteps(events)];
       const rows = await database.batchIf(step, steps, ownerLock(database, owner));
-      return rows.length > 0 ? { status: 'created' } : whyRefused(project, most);
+      return rows.length > 0 ? { status: 'created' } : whyRefused(database, project, most);
     },
     async replace(project, openapi, events) {
       const values = valuesOf(PROJECT_COLUMNS, projectToSql(project));
@@ -85,6 +78,21 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
       return rows.map((row) => ({ project: toProject(row), rank: rankOf(query.sort, row) }));
     },
   };
+}
+
+async function whyRefused(
+  database: SqlDatabase,
+  { owner, slug, createdAt }: ProjectRecord,
+  most: number,
+): Promise<ProjectCreation> {
+  const mostDeleted = Math.min(most * DELETED_PER_LIVING, Number.MAX_SAFE_INTEGER);
+  const [row] = await database.query(PROJECTS.refusal, owner, slug, Math.max(0, mostDeleted - 1));
+  const { owned, living, deleted_at, crowded_at } = row ?? {};
+  if (Number(owned) >= most) return { status: 'quota_reached' };
+  const roomAt = Number(crowded_at) + SLUG_REST_MS;
+  if (crowded_at !== null && roomAt > createdAt) return { status: 'quota_reached', freeAt: roomAt };
+  if (Number(living) > 0 || deleted_at === null) return { status: 'slug_taken' };
+  return { status: 'slug_taken', freeAt: Number(deleted_at) + SLUG_REST_MS };
 }
 
 function documentToSql(openapi: ProjectOpenApi): string | null {

@@ -37,4 +37,29 @@ describe.each(DAILY_DATABASES)('a project that is deleted, on %s', (name, openDa
     expect((await read(await client.signIn(partner))).codes).toEqual([404, 404, 404, 404]);
     expect((await client.ask('POST', `${path}/resume`, undefined, asOwner)).status).toBe(404);
   });
+
+  test('leaves nothing long behind, whatever its owner had written', async () => {
+    const { client, asOwner, newProject, storage } = fixture;
+    const long = 'x'.repeat(500);
+    const offers = Array.from({ length: 5 }, (_, at) => ({
+      amount: `${at + 1}`,
+      token: 'USDC',
+      pass: { uses: at + 2 },
+    }));
+    const { id } = await newProject({
+      description: long,
+      pricing: { amount: '0.1', token: 'USDC', offers },
+      tags: ['weather', 'forecast'],
+      metadata: { note: long },
+      example: { method: 'POST', path: '', body: long },
+      openapi: { openapi: '3.1.0', info: { title: 'x', description: long }, paths: {} },
+      routes: Array.from({ length: 20 }, (_, at) => ({ path: `/route-${at}`, free: true })),
+      free_calls: { count: 3, window: 'day' },
+    });
+    const row = { name: 'test_row', text: 'select * from tollhouse_project where id = $1' };
+    const bytes = async () => Object.values((await storage.database.query(row, id))[0] ?? {}).join('').length;
+    expect(await bytes()).toBeGreaterThan(4_000);
+    expect((await client.ask('DELETE', `/api/v1/projects/${id}`, undefined, asOwner)).status).toBe(204);
+    expect(await bytes()).toBeLessThan(1_500);
+  });
 });

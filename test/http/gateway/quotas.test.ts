@@ -58,6 +58,28 @@ describe.each(DAILY_DATABASES)('one fresh wallet, on %s', (name, openDatabase) =
   });
 });
 
+test('whoever makes and deletes projects without end is told until when he can make no more', async () => {
+  const fixture = await openGatewayFixture('memory:', {}, { quotas: { projects: 2 } });
+  const { client, upstream, partner } = fixture;
+  const pricing = { amount: '1', token: 'USDC' };
+  const make = async (slug: string, by: ProofHeaders) =>
+    client.ask('POST', '/api/v1/projects', { slug, name: 'x', upstream: { url: upstream.origin }, pricing }, by);
+  const as = await client.signIn(partner);
+  for (let at = 0; at < 10; at += 1) {
+    const { status, body } = await make('again', as);
+    expect(status).toBe(201);
+    expect((await client.ask('DELETE', `/api/v1/projects/${body['id']}`, undefined, as)).status).toBe(204);
+  }
+  const { status, body } = await make('another', as);
+  expect([status, body['code'], body['param']]).toEqual([409, 'quota_reached', 'projects']);
+  const [, until = ''] =
+    /delete 10 projects within 30 days .* from (\S+) on, or ask/.exec(String(body['detail'])) ?? [];
+  expect((await make('honest', fixture.asOwner)).status).toBe(201);
+  fixture.advance(Date.parse(until) - Date.now());
+  expect((await make('another', await client.signIn(partner))).status).toBe(201);
+  await fixture.close();
+});
+
 test('an operator says how much a wallet may own', async () => {
   const fixture = await openGatewayFixture('memory:', {}, { quotas: { keys: 1, webhooks: 0, projectBytes: 2_000 } });
   const as = await fixture.client.signIn(fixture.partner);
