@@ -49,14 +49,13 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
   const { operator, suspensions } = gateway;
   const { isOperator } = operator;
-  const callers = { identity, keys, baseUrl, isOperator, refuseWallet: suspensions.refuseWallet };
+  const isMixed = new Set(networks.all.map(({ network }) => modeOf(network))).size > 1;
+  const callers = { identity, keys, isMixed, baseUrl, isOperator, refuseWallet: suspensions.refuseWallet };
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
   const repeatable = idempotency({ store, scopeOf: callerName });
-  const isMixed = new Set(networks.all.map(({ network }) => modeOf(network))).size > 1;
   const sameMode = requireSameMode({
     networks,
-    isMixed,
     networkOf: projects.networkOf,
     webhook: webhooks.get,
     key: keys.get,
@@ -69,7 +68,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   return {
     authenticated: [
       guarded(KEYS_OPERATIONS, { keys, now }),
-      guarded(PROJECTS_OPERATIONS, { projects, suspensions, isMixed, baseUrl }),
+      guarded(PROJECTS_OPERATIONS, { projects, suspensions, baseUrl }),
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, now }),
       guarded(CALL_LIST_OPERATIONS, {

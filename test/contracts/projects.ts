@@ -75,15 +75,20 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
         expect(await eventsOf(project)).toEqual(['project.created', 'project.updated']);
       });
 
-      test('has an owner, who stays known when it is deleted; nobody owns what never was', async () => {
-        const [project, other] = [await add({ owner: ANNA }), await add({ owner: BORIS })];
-        expect([await store.ownerOf(project.id), await store.ownerOf(other.id)]).toEqual([ANNA, BORIS]);
+      test('has an owner and a network, which stay known when it is deleted; nobody owns what never was', async () => {
+        const price = { ...newProject().price, network: 'solana' } as const;
+        const [project, other] = [await add({ owner: ANNA, price }), await add({ owner: BORIS })];
+        const origins = [
+          { owner: ANNA, network: 'solana' },
+          { owner: BORIS, network: 'solana-devnet' },
+        ];
+        expect([await store.originOf(project.id), await store.originOf(other.id)]).toEqual(origins);
         await store.replace(nextVersion(project, { state: 'deleted' }), 'keep', []);
-        expect(await store.ownerOf(project.id)).toBe(ANNA);
+        expect(await store.originOf(project.id)).toEqual(origins[0]);
         const again = await add({ owner: BORIS, slug: project.slug, createdAt: project.updatedAt + 2 * SLUG_REST_MS });
-        expect([await store.ownerOf(project.id), await store.ownerOf(again.id)]).toEqual([ANNA, BORIS]);
+        expect([await store.originOf(project.id), await store.originOf(again.id)]).toEqual(origins);
         for (const none of [newProject().id, project.slug, '', 'prj_\0']) {
-          expect(await store.ownerOf(none)).toBeUndefined();
+          expect(await store.originOf(none)).toBeUndefined();
         }
       });
 

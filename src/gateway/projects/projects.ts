@@ -147,11 +147,11 @@ export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCac
 function ownershipIn(store: ProjectStore): Pick<Projects, 'requireOwner' | 'networkOf'> {
   return {
     async requireOwner(id, wallet) {
-      if ((await store.ownerOf(id)) !== wallet) throw notYours();
+      if ((await store.originOf(id))?.owner !== wallet) throw notYours();
     },
     async networkOf(id, wallet) {
-      const project = await store.find(id);
-      return project?.owner === wallet ? project.price.network : undefined;
+      const origin = await store.originOf(id);
+      return origin?.owner === wallet ? origin.network : undefined;
     },
   };
 }

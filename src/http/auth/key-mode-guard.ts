@@ -12,8 +12,6 @@ import { API } from '../framework/path.js';
 /** What {@link requireSameMode} works with. */
 export interface KeyModeParts {
   readonly networks: Pick<Networks, 'first' | 'mode'>;
-  /** Whether both mainnet and a network for test money are served. */
-  readonly isMixed: boolean;
   /** The network of a project, be it deleted since; undefined where it is not the wallet's. */
   readonly networkOf: (projectId: string, wallet: string) => Promise<NetworkId | undefined>;
   /** The project that a webhook is of, if it is of one; rejects with `not_found` where it is not the caller's. */
@@ -31,13 +29,14 @@ const [WEBHOOKS, ONE_KEY, PROJECTS] = [`${API}/webhooks`, `${API}/keys/:id`, `${
 /**
  * Makes the check that a service key touches only what is of its kind of money, as it does for calls: projects and all that is
  * theirs. Where there is mainnet only, or none, every key is good. What is somebody else's is left to the operation, which says
- * that it is not there. Events and webhooks are of both kinds unless a project is named.
+ * that it is not there; so are lists, of which a key sees what is of its kind. Events and webhooks are of both kinds unless a project
+ * is named.
  */
 export function requireSameMode(parts: KeyModeParts): RequestHandler {
   return (req, res, next) => {
     const caller = callerOf(req);
     const { keyMode: mode } = caller;
-    if (!parts.isMixed || mode === undefined) return next();
+    if (mode === undefined) return next();
     check(parts, req, caller, mode).then(
       () => next(),
       (error: unknown) => (error instanceof TollhouseError ? sendError(res, error) : next(error)),

@@ -11,6 +11,8 @@ import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { sendError } from '../../middleware/gate/respond.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
+import { modeOf } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { Actor } from '../../storage/audit/audit-log.js';
 import type { KeyMode } from '../../storage/keys/service-keys.js';
 
@@ -18,7 +20,7 @@ import type { KeyMode } from '../../storage/keys/service-keys.js';
 export interface ApiCaller extends Actor {
   /** The only project that the key may touch, if it is restricted to one. */
   readonly projectId?: string;
-  /** What money the service key works with; missing for a signed-in wallet. */
+  /** What money the service key works with; missing for a signed-in wallet, and where one kind of money is served. */
   readonly keyMode?: KeyMode;
   /** What the caller may; a signed-in wallet may everything. */
   readonly scopes: readonly Scope[];
@@ -29,6 +31,8 @@ export interface ApiCallerParts {
   readonly identity: Identity;
   /** Checks service keys; without it access tokens are taken only. */
   readonly keys?: KeyAuthenticator | undefined;
+  /** Whether both mainnet and a network for test money are served; elsewhere every key is good. Default: no. */
+  readonly isMixed?: boolean;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** Whether a wallet is an operator of this service. Default: none is. */
@@ -87,6 +91,11 @@ export function callerOf(req: Request): ApiCaller {
   return caller;
 }
 
+/** Whether a caller may see what was had on a network, as far as the kind of money goes: see {@link ApiCaller.keyMode}. */
+export function seesMoneyOf({ keyMode }: Pick<ApiCaller, 'keyMode'>, network: NetworkId): boolean {
+  return keyMode === undefined || keyMode === modeOf(network);
+}
+
 /** Names the caller that {@link createApiCaller} let in, by what was proven: the key, or the wallet whatever its token. */
 export function callerName(req: Request): string {
   const { keyId, wallet } = callerOf(req);
@@ -116,7 +125,7 @@ export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise
 }
 
 async function identify(req: Request, res: Response, parts: ApiCallerParts, scope: CallerScope): Promise<ApiCaller> {
-  const { identity, keys, baseUrl, refuseWallet } = parts;
+  const { identity, keys, baseUrl, refuseWallet, isMixed = false } = parts;
   const from = { ...defined({ address: clientIp(req) }), requestId: requestIdOf(res) };
   const shown = keys === undefined || scope === 'operator' ? undefined : await readServiceKey(req, res, keys);
   if (shown !== undefined) {
@@ -126,8 +135,8 @@ async function identify(req: Request, res: Response, parts: ApiCallerParts, scop
       ...from,
       wallet: owner,
       keyId: id,
-      keyMode: mode,
       scopes,
+      ...(isMixed ? { keyMode: mode } : {}),
       ...(projectId === undefined ? {} : { projectId }),
     };
   }

@@ -67,6 +67,8 @@ const listKeys = defineOperation({
   id: 'listKeys',
   tag: TAG,
   summary: 'Your service keys, newest first, revoked ones too',
+  description:
+    'A service key sees those of its kind of money, where both are sold: a page may be shorter then than the one after it.',
   scope: 'keys:read',
   query: keysQuery,
   responses: { 200: { description: 'One page of them.', schema: keysResponse } },
@@ -75,12 +77,15 @@ const listKeys = defineOperation({
     const [createdAt, id] = readCursor(cursor, keysCursor) ?? [];
     const after = createdAt === undefined || id === undefined ? {} : { after: { createdAt, id } };
     const found = await keys.list(caller, { limit: limit + 1, ...after });
-    return listResponse(
+    const page = listResponse(
       found,
       limit,
       (key) => [key.createdAt, key.id],
-      (key) => keyView(key, now()),
+      (key) => key,
     );
+    const { keyMode } = caller;
+    const shown = page.data.filter(({ mode }) => keyMode === undefined || mode === keyMode);
+    return { ...page, data: shown.map((key) => keyView(key, now())) };
   },
 });
 

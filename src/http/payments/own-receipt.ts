@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
+import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import { type DescribeToken, labelsOf } from '../../gateway/token-label.js';
 import { receiptPage } from '../../pages/service/receipt-page.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -59,6 +60,8 @@ const getOwnReceipt = defineOperation({
     if (found === undefined || !maySee(found, caller)) {
       throw new TollhouseError('payment_not_found', 'You have made or got no payment of this id.');
     }
+    // Callers have a mode only where mainnet is served beside test money.
+    if (caller.keyMode !== undefined) requireKeyMode({ mode: caller.keyMode }, found.payment.terms.network, 'live');
     return receiptView(found, parts, req);
   },
   page: ({ req }, receipt, { shellFor }) => shellFor && receiptPage(shellFor(req), pageOf(receipt)),

@@ -5,10 +5,9 @@ import type { ProjectCaller } from '../../gateway/projects/new-project.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
 import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/projects/projects.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
-import { modeOf } from '../../protocol/networks/networks.js';
 import type { Suspensions } from '../../storage/owners/suspensions.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import type { ApiCaller } from '../framework/api-caller.js';
+import { type ApiCaller, seesMoneyOf } from '../framework/api-caller.js';
 import { entityTag, ifMatch } from '../framework/entity-tag.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
@@ -32,8 +31,6 @@ export interface ProjectsOperationsParts {
   readonly projects: Projects;
   /** What operators have suspended. Default: nothing. */
   readonly suspensions?: Pick<Suspensions, 'ofProject'> | undefined;
-  /** Whether projects are sold for money and others for test money: a service key sees those of its kind. Default: they are not. */
-  readonly isMixed?: boolean;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
 }
@@ -96,8 +93,8 @@ const listProjects = defineOperation({
   responses: { 200: { description: 'One page of them.', schema: projectsResponse } },
   errors: ['validation_failed'],
   async handler({ req, caller, query: { limit, cursor } }, parts: ProjectsOperationsParts) {
-    const { projects, suspensions, baseUrl, isMixed = false } = parts;
-    const { wallet, projectId, keyMode } = caller;
+    const { projects, suspensions, baseUrl } = parts;
+    const { wallet, projectId } = caller;
     const place = readCursor(cursor, projectsCursor);
     const after = place === undefined ? undefined : { createdAt: place[0], id: place[1] };
     const found =
@@ -111,10 +108,8 @@ const listProjects = defineOperation({
       (it) => it,
     );
     const origin = mountAddress(req, baseUrl);
-    const isShown = ({ price }: ProjectRecord) =>
-      !isMixed || keyMode === undefined || keyMode === modeOf(price.network);
     const data = page.data
-      .filter(isShown)
+      .filter(({ price }) => seesMoneyOf(caller, price.network))
       .map(async (it) => projectItemView(it, origin, await suspensions?.ofProject(it)));
     return { ...page, data: await Promise.all(data) };
   },

@@ -1,6 +1,8 @@
 import type { SpendingReports } from '../../gateway/figures/spending-report.js';
 import { timeSteps } from '../../gateway/figures/time-steps.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
+import { networkOfSite } from '../../protocol/networks/pass-site.js';
+import { seesMoneyOf } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath, RECEIPT_PATH } from '../framework/path.js';
 import { readRange } from '../framework/range-query.js';
@@ -24,7 +26,7 @@ const getSpending = defineOperation({
   summary: 'What you have spent by key, project and token, your budgets, and what is left of them',
   description:
     'Default: the last 30 days by day, the last year by month. A wallet sees all of its keys, and the budgets of the newest ' +
-    '100; a service key sees itself.',
+    '100; a service key sees itself, and of passes and payments of its wallet those of its kind of money, where both are sold.',
   scope: 'spending:read',
   takesTurns: true,
   query: spendingQuery,
@@ -35,7 +37,11 @@ const getSpending = defineOperation({
     const steps = timeSteps({ interval, ...readRange(range) }, now());
     const origin = mountAddress(req, baseUrl);
     const receiptUrl = (id: string) => `${origin}${fillPath(RECEIPT_PATH, { id })}`;
-    return spendingView(await report({ caller, keyId, projectId, network, mode, steps }), steps, receiptUrl);
+    const found = await report({ caller, keyId, projectId, network, mode, steps });
+    // All else in it is the key's own, or that of the wallet's keys.
+    const passes = found.passes.filter(({ pass }) => seesMoneyOf(caller, networkOfSite(pass.site)));
+    const responses = found.responses.filter((it) => seesMoneyOf(caller, it.network));
+    return spendingView({ ...found, passes, responses }, steps, receiptUrl);
   },
 });
 

@@ -1,7 +1,8 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { projectIn } from '../../gateway/prices/project-scope.js';
-import type { ApiCaller } from '../framework/api-caller.js';
+import { networkOfSite } from '../../protocol/networks/pass-site.js';
+import { type ApiCaller, seesMoneyOf } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { PASSES_PATHS, passesResponse } from './pass-schemas.js';
 import { passView } from './pass-views.js';
@@ -22,12 +23,13 @@ const listPasses = defineOperation({
   id: 'listPasses',
   tag: TAG,
   summary: 'The passes that your wallet has bought and what is left of them, the newest 100 first',
+  description: 'A service key sees those of them that are of its kind of money, where both are sold.',
   scope: 'spending:read',
   takesTurns: true,
   responses: { 200: { description: 'The passes.', schema: passesResponse } },
   errors: [],
   async handler({ caller }, { passes, findProject }: PassesParts) {
-    const found = await passes.list(caller.wallet);
+    const found = (await passes.list(caller.wallet)).filter(({ site }) => seesMoneyOf(caller, networkOfSite(site)));
     const ids = [...new Set(found.flatMap(({ scope }) => projectIn(scope) ?? []))];
     const slugs = new Map(await Promise.all(ids.map(async (id) => [id, (await findProject(id))?.slug] as const)));
     return { data: found.map((it) => ({ ...passView(it), project: slugs.get(projectIn(it.scope) ?? '') ?? null })) };

@@ -59,9 +59,9 @@ export const PROJECTS = {
     name: 'tollhouse_project_by_slug',
     text: `select ${SHOWN} from tollhouse_project where slug = $1 and state <> 'deleted'`,
   },
-  ownerOf: {
-    name: 'tollhouse_project_owner',
-    text: 'select owner from tollhouse_project where id = $1',
+  originOf: {
+    name: 'tollhouse_project_origin',
+    text: 'select owner, network from tollhouse_project where id = $1',
   },
   openApiOf: {
     name: 'tollhouse_project_openapi',

@@ -223,8 +223,8 @@ export interface ProjectStore {
   find(id: string): Promise<ProjectRecord | undefined>;
   /** A project that is not deleted, by its slug. */
   findBySlug(slug: string): Promise<ProjectRecord | undefined>;
-  /** Wallet of a project, base58, also of a deleted one; undefined where there was none. */
-  ownerOf(id: string): Promise<string | undefined>;
+  /** Wallet (base58) and network of a project, also of a deleted one; undefined where there was none. */
+  originOf(id: string): Promise<(Pick<ProjectRecord, 'owner'> & Pick<ProjectPrice, 'network'>) | undefined>;
   /** The OpenAPI document of a project. */
   openApiOf(id: string): Promise<ProjectOpenApi>;
   /** An owner's projects that are not deleted, newest first. */

@@ -1,3 +1,4 @@
+import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { valuesOf } from '../sql/columns.js';
@@ -59,9 +60,9 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     },
     find: (id) => one(PROJECTS.find, id),
     findBySlug: (slug) => one(PROJECTS.findBySlug, slug),
-    async ownerOf(id) {
-      const row = await rowOf(PROJECTS.ownerOf, id);
-      return row === undefined ? undefined : String(row.owner);
+    async originOf(id) {
+      const row = await rowOf(PROJECTS.originOf, id);
+      return row === undefined ? undefined : { owner: String(row.owner), network: row.network as NetworkId };
     },
     async openApiOf(id) {
       const row = await rowOf(PROJECTS.openApiOf, id);
