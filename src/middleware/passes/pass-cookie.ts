@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { headHook } from '../../lib/http/write-head.js';
 import { trimEnd } from '../../lib/trim-end.js';
+import { formerSite } from '../../protocol/networks/pass-site.js';
 import { PASS_COOKIE } from '../gate/pass-headers.js';
 import { basePathOf, requestTarget } from '../gate/request-url.js';
 import type { PassRule } from '../terms/pass-option.js';
@@ -20,6 +21,8 @@ export interface ShownCookie {
   readonly cookie: PassCookie;
   /** What its pass is to cover. */
   readonly scope: string;
+  /** Whether its name is of the {@link formerSite}: that is also the name of one that live money has bought. */
+  readonly isFormer: boolean;
 }
 
 /** Browsers keep none for much longer. */
@@ -47,7 +50,7 @@ export function cookieAt(
   const path = places.find((it) => it.scope === scope && it.cookiePath !== undefined)?.cookiePath;
   if (path === undefined) return undefined;
   const isSecure = isSecureAt(req, parts);
-  const names = namesOf(parts, scope, isSecure);
+  const names = namesOf(parts.site, scope, isSecure);
   return { name: (path === EVERYWHERE ? names[0] : names.at(-1)) ?? '', path, isSecure };
 }
 
@@ -62,19 +65,23 @@ export function shownCookies(req: Request, parts: PassParts, places: readonly Pa
   const isSecure = isSecureAt(req, parts);
   const pairs = cookie.split(';').map((pair) => pair.trim());
   const scopes = new Map(places.flatMap(({ scope, cookiePath: path }) => (path === undefined ? [] : [[scope, path]])));
+  const names = (scope: string) =>
+    [...new Set([parts.site, formerSite(parts.site)])].flatMap((site) =>
+      namesOf(site, scope, isSecure).map((name) => [name, site !== parts.site] as const),
+    );
   return [...scopes].flatMap(([scope, path]) =>
-    namesOf(parts, scope, isSecure).flatMap((name) => {
+    names(scope).flatMap(([name, isFormer]) => {
       const all = new Set(pairs.filter((it) => it.startsWith(`${name}=`)).map((it) => it.slice(name.length + 1)));
       if (all.size === 0) return [];
       const at = name.startsWith(HOST_PREFIX) ? EVERYWHERE : path;
       const tokens = [...all].slice(0, MOST_OF_A_NAME);
-      return [{ tokens, isWhole: tokens.length === all.size, cookie: { name, path: at, isSecure }, scope }];
+      return [{ tokens, isWhole: tokens.length === all.size, cookie: { name, path: at, isSecure }, scope, isFormer }];
     }),
   );
 }
 
 /** For the whole of a host, and for a part of it. */
-function namesOf({ site }: PassParts, scope: string, isSecure: boolean): readonly string[] {
+function namesOf(site: string, scope: string, isSecure: boolean): readonly string[] {
   const digest = createHash('sha256').update(`${site}\n${scope}`).digest('hex').slice(0, DIGEST_LENGTH);
   const name = `${PASS_COOKIE}${digest}`;
   return isSecure ? [`${HOST_PREFIX}${name}`, `__Secure-${name}`] : [name];

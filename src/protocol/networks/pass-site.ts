@@ -14,3 +14,12 @@ export function siteOfGate(baseUrl: string | undefined, payTo: string, network: 
 export function networkOfSite(site: string): NetworkId {
   return NETWORK_IDS.find((network) => modeOf(network) === 'test' && site.endsWith(` ${network}`)) ?? 'solana';
 }
+
+/**
+ * What a {@link siteOfGate} was before there was a network in it: passes that were sold then have the new one, but not the tokens and
+ * cookies that were given out with them.
+ */
+export function formerSite(site: string): string {
+  const network = networkOfSite(site);
+  return modeOf(network) === 'live' ? site : site.slice(0, -` ${network}`.length);
+}

@@ -6,7 +6,7 @@ export type PassKind = 'uses' | 'until' | 'credit';
 
 /** What a payment buys for more than one request. */
 export interface PassPurchase {
-  /** Who sold it: scheme and host of the site, where they are configured, and the wallet that was paid. */
+  /** Who sold it: scheme and host of the site, where they are configured, the wallet that was paid, and a network of test money. */
   readonly site: string;
   /** What it covers there: a route, or a group of routes. */
   readonly scope: string;

@@ -28,6 +28,7 @@ import { projectNetworks } from './0028-project-networks.js';
 import { moments } from './0029-moments.js';
 import { buyers } from './0030-buyers.js';
 import { figuresByRoute } from './0031-figures-by-route.js';
+import { passSites } from './0032-pass-sites.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -65,4 +66,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0029-moments', moments],
   ['0030-buyers', buyers],
   ['0031-figures-by-route', figuresByRoute],
+  ['0032-pass-sites', passSites],
 ];
