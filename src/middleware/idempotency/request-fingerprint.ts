@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { discardOnceAnswered } from '../../lib/http/unread-body.js';
+import { boundaryOf, unboundForm } from './unbound-form.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;
@@ -14,27 +15,52 @@ const DISCARD_MS = 10_000;
  * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
  * longer than {@link MAX_COMPARED_BYTES} or was parsed to something that cannot be written as JSON again (nested too deeply,
  * for instance), or the client is gone. A body that nobody has read yet is read here and put back for
- * whoever comes next; of one that was parsed, the bytes that were kept, or else what came out of it.
+ * whoever comes next; of one that was parsed, the bytes that were kept, or else what came out of it. Of a form the boundary does
+ * not count, which clients make anew each time.
  * @param parts - what else must be the same
  */
 export async function requestFingerprint(req: Request, parts: readonly string[] = []): Promise<string | undefined> {
-  const { bytes: body, isWhole } = await bodyOf(req);
-  if (!isWhole || body.length > MAX_COMPARED_BYTES) return undefined;
-  const head = JSON.stringify([req.method, req.originalUrl, ...parts]);
-  return createHash('sha256').update(head).update('\n').update(body).digest('hex');
+  const body = await bodyOf(req);
+  if (!body.isWhole || body.bytes.length > MAX_COMPARED_BYTES) return undefined;
+  return digestOf(req, body, () => parts);
 }
 
 /**
- * Binds a payment to its request: method, address with its query, and body. Of a body that nobody has read yet and that is
- * longer than {@link MAX_COMPARED_BYTES} its length and so much of its beginning count. Always the same for the same request;
- * undefined when the client is gone.
+ * Binds a payment to its request: method, address with its query, and body, as above. Of a body that nobody has read yet and that is
+ * longer than {@link MAX_COMPARED_BYTES} its length and so much of its beginning count (of a form 64 KiB less). Always the same for the
+ * same request; undefined when the client is gone.
  */
 export async function paymentFingerprint(req: Request): Promise<string | undefined> {
-  const { bytes, isWhole } = await bodyOf(req);
-  if (!isWhole && req.socket.destroyed && !req.complete) return undefined;
-  const head = JSON.stringify([req.method, req.originalUrl, isWhole ? null : (req.get('content-length') ?? null)]);
+  const body = await bodyOf(req);
+  if (!body.isWhole && req.socket.destroyed && !req.complete) return undefined;
+  return digestOf(req, body, (boundaries) => [body.isWhole ? null : lengthWithout(req, boundaries)]);
+}
+
+/** @param more - what counts beside method, address and body, told how many bytes of the body are boundaries */
+function digestOf(
+  req: Request,
+  { bytes, isWhole }: PeekedBody,
+  more: (boundaries: number) => readonly (string | null)[],
+): string {
   const compared = isWhole ? bytes : bytes.subarray(0, MAX_COMPARED_BYTES);
-  return createHash('sha256').update(head).update('\n').update(compared).digest('hex');
+  const boundary = boundaryOf(req.headers['content-type']);
+  const form = boundary === undefined ? undefined : unboundForm(compared, boundary, isWhole);
+  // Of a form that is cut off the part that is cut off is taken for its last.
+  const boundaries = form === undefined ? 0 : form.lengths.length * (boundary?.length ?? 0);
+  // An object is nothing that there is more of any other request: no other can be taken for a form.
+  const pieces = form === undefined ? [] : [{ form: form.lengths }];
+  const head = JSON.stringify([req.method, req.originalUrl, ...more(boundaries), ...pieces]);
+  return createHash('sha256')
+    .update(head)
+    .update('\n')
+    .update(form?.content ?? compared)
+    .digest('hex');
+}
+
+/** As its Content-Length says, which stays as it is where nothing is to be taken off. */
+function lengthWithout(req: Request, boundaries: number): string | null {
+  const length = req.get('content-length') ?? null;
+  return length === null || boundaries === 0 ? length : String(Number(length) - boundaries);
 }
 
 /** The same where all of the body counts; undefined also where it is longer than {@link MAX_COMPARED_BYTES}, or not known to the byte. */

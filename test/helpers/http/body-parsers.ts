@@ -25,3 +25,23 @@ export function preset(body: unknown): RequestHandler {
     next();
   };
 }
+
+/** Reads a form as parsers of files do that keep them in memory: the text of its fields in `req.body`, its only file as `req.file`. */
+export const readForm: RequestHandler = async (req, _res, next) => {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  req.on('data', (chunk: Buffer) => chunks.push(Uint8Array.from(chunk)));
+  await once(req, 'end');
+  const headers = { 'content-type': req.headers['content-type'] ?? '' };
+  const body: Record<string, string> = {};
+  for (const [fieldname, value] of await new Response(new Blob(chunks), { headers }).formData()) {
+    if (typeof value === 'string') body[fieldname] = value;
+    else Object.assign(req, { file: await fileOf(fieldname, value) });
+  }
+  Object.assign(req, { body });
+  next();
+};
+
+async function fileOf(fieldname: string, file: File) {
+  const { name: originalname, type: mimetype, size } = file;
+  return { fieldname, originalname, mimetype, size, buffer: Buffer.from(await file.arrayBuffer()) };
+}
