@@ -25,6 +25,8 @@ export function parsedBytes(req: IncomingMessage, body: unknown): Written {
   if (typeof body === 'string') return textBytes(req, type, body);
   if (JSON_TYPE.test(type)) return jsonBytes(body);
   if (type === FORM) return formBytes(req, body);
+  // Files of it are elsewhere, whatever its fields come to.
+  if (type.startsWith('multipart/')) return lost(`its type is ${type}`);
   const json = jsonBytes(body);
   return json.ok && isAnnounced(req, json.value) ? json : lost(`its type is ${type === '' ? 'not said' : type}`);
 }
@@ -88,14 +90,16 @@ function formBytes(req: IncomingMessage, body: unknown): Written {
   return lost('it is a form with lists, or not in UTF-8');
 }
 
-interface FormField {
+/** One field of a form. */
+export interface FormField {
   readonly name: string;
   readonly value: string;
   /** Whether it is one of a list. */
   readonly isListed: boolean;
 }
 
-function fieldsOf(value: unknown, name: string): FormField[] {
+/** The fields that a parser has made a value of, as they were written: `{ a: { b: 1 } }` has one, `a[b]`. */
+export function fieldsOf(value: unknown, name: string): FormField[] {
   if (Array.isArray(value))
     return value.flatMap((it) => fieldsOf(it, name).map((field) => ({ ...field, isListed: true })));
   if (typeof value !== 'object' || value === null) return [{ name, value: String(value), isListed: false }];

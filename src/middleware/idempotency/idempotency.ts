@@ -46,6 +46,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 const SECRET_LENGTH = 16;
 const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret', SIWX_HEADER.toLowerCase()];
 const RETRY_SECONDS = 1;
+const NOT_COMPARED = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, not nested too deeply, and without files that the server has put elsewhere before.`;
 /** Shorter than a handler takes, it would let a request run twice. */
 const LEASE_RANGE = 'a whole number of milliseconds from 1,000 to 86,400,000 (a day)';
 
@@ -98,8 +99,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   const caller = proven ?? callerOf(req, key);
   const fingerprint = await requestFingerprint(req);
   if (fingerprint === undefined) {
-    const detail = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, and not nested too deeply.`;
-    return sendProblem(res, 'body_too_large', detail);
+    return sendProblem(res, 'body_too_large', NOT_COMPARED);
   }
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
   const { store, leaseMs } = options;

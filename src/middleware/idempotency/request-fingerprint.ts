@@ -1,20 +1,24 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Request } from 'express';
 import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { discardOnceAnswered } from '../../lib/http/unread-body.js';
+import { formText } from './received-form.js';
 import { boundaryOf, unboundForm } from './unbound-form.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;
 /** Longest wait for the end of a body that nobody reads, in milliseconds. */
 const DISCARD_MS = 10_000;
+const MULTIPART = /^\s*multipart\//i;
+/** So many at random are never twice the same. */
+const UNLIKE_BYTES = 32;
 
 /**
  * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
  * longer than {@link MAX_COMPARED_BYTES} or was parsed to something that cannot be written as JSON again (nested too deeply,
- * for instance), or the client is gone. A body that nobody has read yet is read here and put back for
+ * for instance), or is a form whose files somebody has put elsewhere, or the client is gone. A body that nobody has read yet is read here and put back for
  * whoever comes next; of one that was parsed, the bytes that were kept, or else what came out of it. Of a form the boundary does
  * not count, which clients make anew each time.
  * @param parts - what else must be the same
@@ -28,7 +32,7 @@ export async function requestFingerprint(req: Request, parts: readonly string[] 
 /**
  * Binds a payment to its request: method, address with its query, and body, as above. Of a body that nobody has read yet and that is
  * longer than {@link MAX_COMPARED_BYTES} its length and so much of its beginning count (of a form 64 KiB less). Always the same for the
- * same request; undefined when the client is gone.
+ * same request, and of a form whose files somebody has put elsewhere another for each; undefined when the client is gone.
  */
 export async function paymentFingerprint(req: Request): Promise<string | undefined> {
   const body = await bodyOf(req);
@@ -107,10 +111,18 @@ async function bodyOf(req: Request, maxBytes = MAX_COMPARED_BYTES): Promise<Peek
   const received = receivedBody(req);
   if (received.kind === 'none') return { bytes: NOTHING, isWhole: true };
   if (received.kind === 'read') return { bytes: received.bytes, isWhole: true };
-  if (received.kind === 'lost') return whatIsLeft(req);
-  const body = peek(req, maxBytes);
+  const isForm = MULTIPART.test(req.headers['content-type'] ?? '');
+  if (received.kind === 'lost' && !isForm) return whatIsLeft(req);
+  const body = received.kind === 'lost' ? formLeft(req) : peek(req, maxBytes);
   peeked.put(req, body);
   return body;
+}
+
+/** A form that cannot be compared is like no other: what came of one file is never given for another. */
+async function formLeft(req: Request): Promise<PeekedBody> {
+  const text = await formText(req);
+  if (text === undefined) return { bytes: randomBytes(UNLIKE_BYTES), isWhole: false };
+  return { bytes: Buffer.from(text), isWhole: true };
 }
 
 function whatIsLeft({ body, headers }: Request): PeekedBody {

@@ -26,22 +26,36 @@ export function preset(body: unknown): RequestHandler {
   };
 }
 
-/** Reads a form as parsers of files do that keep them in memory: the text of its fields in `req.body`, its only file as `req.file`. */
-export const readForm: RequestHandler = async (req, _res, next) => {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  req.on('data', (chunk: Buffer) => chunks.push(Uint8Array.from(chunk)));
-  await once(req, 'end');
-  const headers = { 'content-type': req.headers['content-type'] ?? '' };
-  const body: Record<string, string> = {};
-  for (const [fieldname, value] of await new Response(new Blob(chunks), { headers }).formData()) {
-    if (typeof value === 'string') body[fieldname] = value;
-    else Object.assign(req, { file: await fileOf(fieldname, value) });
-  }
-  Object.assign(req, { body });
-  next();
-};
+/** A file of a form, as parsers leave it that keep it in memory. */
+export interface ReceivedFile {
+  readonly fieldname: string;
+  readonly originalname: string;
+  readonly mimetype: string;
+  readonly size: number;
+  readonly buffer: Buffer;
+}
 
-async function fileOf(fieldname: string, file: File) {
+type Fields = Readonly<Record<string, string>>;
+
+/** Reads a form, and leaves on the request what it is told to. */
+export function formParser(leave: (fields: Fields, files: readonly ReceivedFile[]) => object): RequestHandler {
+  return async (req, _res, next) => {
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(Uint8Array.from(chunk)));
+    await once(req, 'end');
+    const headers = { 'content-type': req.headers['content-type'] ?? '' };
+    const entries = [...(await new Response(new Blob(chunks), { headers }).formData())];
+    const fields = entries.filter((it): it is [string, string] => typeof it[1] === 'string');
+    const files = entries.map(([name, value]) => (typeof value === 'string' ? [] : [receivedFile(name, value)]));
+    Object.assign(req, leave(Object.fromEntries(fields), await Promise.all(files.flat())));
+    next();
+  };
+}
+
+/** The text of the fields in `req.body`, the only file as `req.file`. */
+export const readForm = formParser((body, [file]) => ({ body, file }));
+
+async function receivedFile(fieldname: string, file: File): Promise<ReceivedFile> {
   const { name: originalname, type: mimetype, size } = file;
   return { fieldname, originalname, mimetype, size, buffer: Buffer.from(await file.arrayBuffer()) };
 }
