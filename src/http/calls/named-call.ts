@@ -6,9 +6,13 @@ import { sendProblem } from '../../middleware/gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import type { NamedRequest } from '../../middleware/passes/pass-types.js';
+import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { paidResponse } from '../../middleware/payment/paid-responses.js';
-import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
+import type { PaidRequest, PaymentGate } from '../../middleware/payment/payment-gate.js';
+import { sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { sendAgain, sendInProgress } from '../../middleware/payment/payment-responses.js';
+import { givenAgain } from '../../middleware/payment/used-payment.js';
+import type { StoredResponse } from '../../middleware/response/response-seal.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
@@ -85,7 +89,7 @@ async function readName(gate: NamingGate, call: Call, req: Request): Promise<Nam
     owner: call.key.owner,
   });
   const answerAs = async (known: KnownCall, res: Response): Promise<void> => {
-    if (known.status === 'replay') return sendAgain({ req, res, gate }, known.response, {});
+    if (known.status === 'replay') return answerAgain({ req, res, gate }, known.response, isByKey);
     if (known.status === 'paid') {
       brought = run.reveal(known.note);
       return serveForPayment({ req, res, gate, retry: gate.retryFor(req, brought) }, known.payment);
@@ -127,6 +131,18 @@ async function readName(gate: NamingGate, call: Call, req: Request): Promise<Nam
 async function hasPass({ passes }: Facilitator, paymentId: string): Promise<boolean> {
   const pass = await passes.findByPayment(paymentId);
   return pass !== undefined && pass.over === undefined;
+}
+
+/** What was answered with another part than the one that is asked for now is the answer of another call. */
+async function answerAgain(
+  { req, res, gate }: Pick<PaidRequest, 'req' | 'res' | 'gate'>,
+  kept: StoredResponse,
+  isByKey: boolean,
+): Promise<void> {
+  const { stored, cause } = givenAgain(req, kept);
+  if (stored !== undefined) return sendAgain({ req, res, gate }, stored, {});
+  if (isByKey) return answerOther('mismatch', res);
+  sendPaymentRequired(req, res, gate.options, await offeredTerms(gate, req), cause);
 }
 
 /** An empty header names nothing. */

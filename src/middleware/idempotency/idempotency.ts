@@ -11,7 +11,9 @@ import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { askOption } from '../gate/option-fault.js';
 import { passOf, paymentOf, serviceKeyOf, walletOf } from '../gate/request-properties.js';
 import { problemCodeOf, sendProblem } from '../gate/respond.js';
+import { acceptable } from '../response/decoded-response.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
+import { isOfOtherRange } from '../response/response-range.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
 import { createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
@@ -107,7 +109,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   const owner = proven ?? addressOf(req);
   const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs, owner });
   const begun = await run.begin();
-  if (begun.status !== 'started') return answerKnown(res, begun);
+  if (begun.status !== 'started') return answerKnown(req, res, begun);
   onLeftOpen(res, () => void run.abandon());
   recordResponse(res, async (answer) => {
     const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer);
@@ -122,9 +124,10 @@ async function forget(run: IdempotentRequest): Promise<false> {
   return false;
 }
 
-function answerKnown(res: Response, known: Known): void {
-  if (known.status === 'replay') return sendReplay(res, known.response);
-  if (known.status === 'mismatch') {
+async function answerKnown(req: Request, res: Response, known: Known): Promise<void> {
+  const isOther = known.status === 'replay' && isOfOtherRange(req, known.response);
+  if (known.status === 'replay' && !isOther) return sendReplay(res, await acceptable(req, known.response));
+  if (known.status === 'mismatch' || isOther) {
     const detail = `Another request was sent under this ${HEADER}; take a new key for a new request.`;
     return sendProblem(res, 'idempotency_key_reused', detail, { param: HEADER });
   }

@@ -2,10 +2,11 @@ import { takeAgain } from '../../facilitator/payments/price-credit.js';
 import type { Claim } from '../../facilitator/types.js';
 import { errorText } from '../../lib/error-text.js';
 import type { CreditMeter } from '../passes/pass-types.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import { isTheirs } from './landed-headers.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { ASKED_MORE, STILL_OWED, TRIED_OUT, USED } from './payment-required.js';
-import { sendUsed } from './used-payment.js';
+import { givenAgain, sendUsed } from './used-payment.js';
 
 /** What becomes of a request that fails once its money has landed, and of one that comes again after that. */
 export function compensated(
@@ -67,12 +68,13 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
  * Whether a response that is kept is given again. Where the process died before it was handed over, what it has cost was given back:
  * whoever has used that since has had another response for it. Where it is not given, the request is answered here.
  */
-export async function mayReplay(paid: PaidRequest): Promise<boolean> {
-  const { claim, isByIpAddress } = paid;
+export async function mayReplay(paid: PaidRequest, kept: StoredResponse): Promise<boolean> {
+  const { req, claim, isByIpAddress } = paid;
   const { id, receipt } = claim;
-  if ((await paid.takeAgain()) !== 'gone') return true;
+  const { stored, cause } = givenAgain(req, kept);
+  if (stored !== undefined && (await paid.takeAgain()) !== 'gone') return true;
   await claim.keep();
-  await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause: USED });
+  await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause });
   return false;
 }
 

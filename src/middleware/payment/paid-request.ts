@@ -32,7 +32,7 @@ import { refused, sendAgain, sendInProgress, sendPending, sendUncharged } from '
 import { runHandler } from './run-handler.js';
 import { takeMoney } from './take-money.js';
 import { challengeWith, decideUnpaid } from './unpaid-request.js';
-import { sendUsed } from './used-payment.js';
+import { givenAgain, sendUsed } from './used-payment.js';
 
 /**
  * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
@@ -100,8 +100,8 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refuse(() => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
-      const stored = await paidResponse(facilitator, id, retry).find();
-      const used = { id, receipt, isTheirs: retry.byIpAddress === undefined, cause: required.USED };
+      const { stored, cause } = givenAgain(req, await paidResponse(facilitator, id, retry).find());
+      const used = { id, receipt, isTheirs: retry.byIpAddress === undefined, cause };
       if (stored === undefined) return refuse(() => sendUsed(attempt, used));
       return {
         admitted: true,
@@ -132,7 +132,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     await gate.accept?.(req, claim);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
-      if (!(await mayReplay(paid))) return;
+      if (!(await mayReplay(paid, stored))) return;
       const headers = await paid.landedHeaders(claim.receipt);
       await claim.served();
       await identifier.keep?.(stored);

@@ -3,6 +3,7 @@ import { keepPrivate } from '../gate/cache-control.js';
 import type { Refused } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { discardBody } from '../idempotency/request-fingerprint.js';
+import { acceptable } from '../response/decoded-response.js';
 import { type BufferEnd, sendStored } from '../response/response-buffer.js';
 import { sendReplay } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
@@ -47,7 +48,8 @@ export async function sendAgain(
   await discardBody(req);
   gate.beforeReplay?.(res);
   keepPrivate(res);
-  sendReplay(res, { ...stored, headers: paidHeaders(stored.headers, receipt) });
+  const { headers, ...rest } = await acceptable(req, stored);
+  sendReplay(res, { headers: paidHeaders(headers, receipt), ...rest });
 }
 
 /** What the handler made of a request that is not charged for: its error, or that nothing came in time or within bounds. */

@@ -5,6 +5,8 @@ import { defined } from '../../lib/defined.js';
 import type { Receipt } from '../../protocol/types.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import type { KeptPass } from '../passes/pass-types.js';
+import { isOfOtherRange } from '../response/response-range.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import { creditText } from '../terms/credit-costs.js';
 import { extensionsBesidePayment, offerSignIn } from '../wallet/wallet-auth.js';
 import { tellOf } from './landed-headers.js';
@@ -21,10 +23,25 @@ interface UsedPayment {
   readonly cause: RequiredCause;
 }
 
+/** What was kept for a payment, as far as it is given again. */
+interface GivenAgain {
+  readonly stored: StoredResponse | undefined;
+  /** Why nothing is. */
+  readonly cause: RequiredCause;
+}
+
 /** Where it is brought. */
 type UsedAt = Pick<PaymentAttempt, 'req' | 'gate' | 'challenge'>;
 
 const USED_BEFORE = 'This payment was used for its request already.';
+
+/** A part of what was paid for is given again where that very part is asked for: to others it would be a file with a hole. */
+export function givenAgain(req: Request, stored: StoredResponse | undefined): GivenAgain {
+  if (stored === undefined || !isOfOtherRange(req, stored)) return { stored, cause: USED };
+  const part = stored.headers['content-range'];
+  const detail = `This payment was for a part of this resource${typeof part === 'string' ? ` (${part})` : ''}, and its response is given again to the same Range alone. A payment buys one response: pay again for another part, or for the whole without a Range; what is read part by part is sold with a pass, where the offered terms have one.`;
+  return { stored: undefined, cause: { ...USED, detail } };
+}
 
 /**
  * Answers 402 to a payment that is used up for its request, with what is left of what it has bought or has left its payer: nobody pays

@@ -9,6 +9,7 @@ import {
 } from '../../lib/http/intercept-methods.js';
 import { checkChunk } from '../../lib/http/sendable.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
+import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
 
 /**
@@ -129,7 +130,13 @@ function holdingMethods(
       callBack([chunk, ...rest], (done) => res.once('finish', done));
       if (isChunk(chunk)) write(chunk, rest[0]);
       const { statusCode, statusMessage } = res;
-      const response = { statusCode, statusMessage, headers: res.getHeaders(), body: body.bytes() };
+      const response = {
+        statusCode,
+        statusMessage,
+        range: answeredRange(res),
+        headers: res.getHeaders(),
+        body: body.bytes(),
+      };
       finish({ why: 'ended', response });
       return res;
     },

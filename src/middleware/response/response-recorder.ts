@@ -9,6 +9,7 @@ import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
 import { isClientGone } from './response-end.js';
+import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
 
 /** Longest body that is kept, in bytes; a longer response leaves all the same. */
@@ -187,7 +188,11 @@ function noteHead(res: ServerResponse, leavesLater: () => boolean): () => Omit<S
     if (head !== undefined) return Reflect.apply(writeHead, res, [status, ...rest]);
     writeHeadLater(res, status, rest);
     const { statusCode, statusMessage } = res;
-    head = { statusCode, ...defined({ statusMessage }), headers: ownHeaders(res.getHeaders()) };
+    head = {
+      statusCode,
+      ...defined({ statusMessage, range: answeredRange(res) }),
+      headers: ownHeaders(res.getHeaders()),
+    };
     return leavesLater() ? res : Reflect.apply(writeHead, res, [res.statusCode]);
   });
   return () => head;

@@ -9,6 +9,8 @@ export interface StoredResponse {
   readonly statusMessage?: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Uint8Array;
+  /** Of what part of the resource it is, as that was asked for; undefined where it is no part. */
+  readonly range?: string | undefined;
 }
 
 /**

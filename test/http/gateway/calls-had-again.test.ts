@@ -64,6 +64,29 @@ describe.each(DAILY_DATABASES)('a call that was paid before, on %s', (...databas
     expectSame(await calls.call(payment, 'another job'), `job ${served}`);
   });
 
+  test('in part is had again in that very part, by its key and by the payment that it came with', async () => {
+    const [payment = {}] = await calls.leaveCredit(3);
+    const partial = (res: ServerResponse): void =>
+      void res.writeHead(206, { 'content-range': 'bytes 0-2/9' }).end('job');
+    fixture.upstream.respond(partial);
+    const [name, range] = [newName(), { range: 'bytes=0-2' }];
+    for (const [by, status, code] of [
+      [name, 422, 'idempotency_key_reused'],
+      [payment, 402, 'payment_already_used'],
+    ] as const) {
+      const first = await calls.call({ ...by, ...range });
+      expect([first.status, first.text]).toEqual([206, 'job']);
+      const hits = fixture.hits();
+      for (const other of [by, { ...by, range: 'bytes=3-5' }]) {
+        const refused = await calls.call(other);
+        expect([refused.status, JSON.parse(refused.text).code]).toEqual([status, code]);
+      }
+      const again = await calls.call({ ...by, ...range });
+      expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([206, 'job', 'true']);
+      expect(fixture.hits()).toBe(hits);
+    }
+  });
+
   test('from a response too long to be written with it is had again whole', async () => {
     await calls.leaveCredit(2);
     const name = newName();
