@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { Agent, type RequestListener, request, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
-import { createHttpServer, listen } from '../../../src/server/http-server.js';
+import { createHttpServer, listen, urlOf } from '../../../src/server/http-server.js';
 import { type RunningServer, startServer } from '../../../src/server/start-server.js';
+import { answersIn, collect, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { walletKey } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
@@ -144,6 +145,48 @@ test('a request that does not arrive in time is answered with a problem', async 
   const closed = once(server, 'close');
   server.close();
   await closed;
+});
+
+describe('a response that has begun', () => {
+  /** What a server says to a POST in chunks whose response is running, when `end` has been done to the request. */
+  async function saidTo(handle: RequestListener, end: (socket: Socket, server: Server) => void): Promise<string> {
+    const server = createHttpServer(handle);
+    await listen(server, 0, '127.0.0.1');
+    const socket = openSocket(urlOf(server));
+    const heard = collect(socket);
+    socket.write(rawRequest('POST /', ['Transfer-Encoding: chunked'], '1\r\na\r\n'));
+    await once(socket, 'data');
+    end(socket, server);
+    const said = await heard;
+    await once(server.close(), 'close');
+    return said;
+  }
+  const stream: RequestListener = (_req, res) => void res.write('the first part');
+  const badChunk = (socket: Socket): void => void socket.write('no chunk\r\n');
+
+  test.each([
+    ['that cannot be read', badChunk],
+    [
+      'that is late',
+      (_socket: Socket, server: Server) => Object.assign(server, { headersTimeout: 1, requestTimeout: 1 }),
+    ],
+  ])('is cut off by the rest of a request %s, and nothing is written into it', async (_which, end) => {
+    const said = await saidTo(stream, end);
+    expect(said).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(said).toMatch(/the first part\r\n$/);
+  });
+
+  test('is cut off by a later request on its connection that cannot be read', async () => {
+    const said = await saidTo(stream, (socket) =>
+      socket.write(`0\r\n\r\n${rawRequest('GET /')}${rawRequest('GET / bad')}`),
+    );
+    expect(said).toMatch(/the first part\r\n$/);
+  });
+
+  test('and has ended does not keep the rest of its request from being answered', async () => {
+    const said = await saidTo((_req, res) => void res.end('all of it'), badChunk);
+    expect(answersIn(said)).toMatchObject([{ status: 200, body: 'all of it' }, { status: 400 }]);
+  });
 });
 
 describe('what the server writes to its log', () => {
