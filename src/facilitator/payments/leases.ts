@@ -18,7 +18,10 @@ export interface Leases {
   isHeld(id: string, lease: string): Promise<boolean>;
   /** Ends that. */
   drop(lease: string): void;
-  /** Ends that by work that uses the payment up. Never rejects: work that fails is tried again at every heart-beat. */
+  /**
+   * Ends that by work that uses the payment up. Never rejects: work that fails is tried again at every heart-beat, but not where the
+   * lease was dropped or lost before.
+   */
   finish(lease: string, work: () => Promise<unknown>): Promise<void>;
   /** Resolves when work that is just using a payment up, if any, is done or has failed; what has failed before is tried again now. */
   finishing(id: string): Promise<void>;
@@ -61,15 +64,33 @@ async function isExtended(ledger: Pick<Ledger, 'extend'>, lease: string, held: H
   }
 }
 
+/** Beats in time for the shortest of the leases that it is to keep up with, until it is stopped; keeps no process alive. */
+function createBeatTimer(beat: () => void): { keepUp(leaseMs: number): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let shortestMs = Number.POSITIVE_INFINITY;
+  return {
+    keepUp(leaseMs) {
+      if (leaseMs >= shortestMs) return;
+      clearInterval(timer);
+      shortestMs = leaseMs;
+      timer = setInterval(beat, leaseMs / BEATS).unref();
+    },
+    stop() {
+      clearInterval(timer);
+      shortestMs = Number.POSITIVE_INFINITY;
+    },
+  };
+}
+
 /**
- * One heart-beat for all payments that are held; its timer runs only while there are any, and keeps no process alive.
+ * One heart-beat for all payments that are held, in time for the shortest of their leases; its timer runs only while there are any.
  * While the ledger cannot be reached, the next beat tries again.
  */
 export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = DEFAULT_LEASE_MS): Leases {
   const all = new Map<string, Held>();
   /** The newest lease of each payment. */
   const byPayment = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
+  const timer = createBeatTimer(() => void beat());
   let beating = false;
 
   async function extend(lease: string): Promise<void> {
@@ -80,7 +101,11 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     if (beating) return;
     beating = true;
     const due = [...all.keys()].filter((lease) => all.get(lease)?.old);
-    for (const held of all.values()) held.old = true;
+    timer.stop();
+    for (const held of all.values()) {
+      held.old = true;
+      timer.keepUp(Math.min(held.leaseMs, leaseMs));
+    }
     await Promise.all(due.map(extend));
     beating = false;
   }
@@ -89,9 +114,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     const { id } = all.get(lease) ?? {};
     if (id !== undefined && byPayment.get(id) === lease) byPayment.delete(id);
     all.delete(lease);
-    if (all.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    if (all.size === 0) timer.stop();
   }
 
   return {
@@ -99,7 +122,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     hold(id, lease, heldMs) {
       all.set(lease, { id, leaseMs: heldMs, since: Date.now(), old: false });
       byPayment.set(id, lease);
-      timer ??= setInterval(() => void beat(), leaseMs / BEATS).unref();
+      timer.keepUp(Math.min(heldMs, leaseMs));
     },
     holds: (id) => byPayment.has(id),
     async isHeld(id, lease) {
@@ -128,8 +151,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     close() {
       all.clear();
       byPayment.clear();
-      clearInterval(timer);
-      timer = undefined;
+      timer.stop();
     },
   };
 }

@@ -155,6 +155,34 @@ describe('the heart-beat', () => {
     expect(extended.slice(0, 4)).toEqual(['first', 'first', 'first', 'second']);
   });
 
+  test('keeps time with the shortest lease that is held, and with its own when that is over', async () => {
+    jest.useFakeTimers();
+    const extended: string[] = [];
+    const mixed = createLeases(
+      {
+        async extend(id) {
+          extended.push(id);
+          return true;
+        },
+      },
+      10_000,
+    );
+    try {
+      mixed.hold('long', 'long', 20_000);
+      mixed.hold('short', 'short', 1_000);
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(extended.filter((id) => id === 'short')).toHaveLength(4);
+      mixed.drop('short');
+      await jest.advanceTimersByTimeAsync(200);
+      extended.length = 0;
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(extended).toEqual(Array(5).fill('long'));
+    } finally {
+      mixed.close();
+      jest.useRealTimers();
+    }
+  });
+
   test('waits for the one before, however long the ledger takes', async () => {
     let [asked, answer] = [0, (_: boolean): void => undefined];
     const slow = createLeases(
