@@ -123,7 +123,8 @@ describe.each(KINDS)('tollhouse db on $name', ({ newUrl }) => {
     const range = ['--from', '2026-01-31T12:00:10Z', '--to', '2026-01-31T12:00:12Z'];
     const some = await tollhouse(url, 'db', 'export', ...range, '--out', file);
     const everything = folder.newPath('jsonl');
-    const all = await tollhouse(url, 'db', 'export', '--format', 'jsonl', '--out', everything);
+    const until = ['--to', '2026-01-31T14:10+02:00'];
+    const all = await tollhouse(url, 'db', 'export', '--format', 'jsonl', ...until, '--out', everything);
 
     expect(status.text).toMatch(/claimed +600, the oldest of 2026-01-31T12:00:00.000Z/);
     const [head, first, second, ...rest] = readFileSync(file, 'utf8').split('\r\n');

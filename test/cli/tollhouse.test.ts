@@ -95,6 +95,9 @@ describe('tollhouse', () => {
     [['sandbox', '--network', 'mainnet'], 'did you mean "solana"?'],
     [['doktor'], 'did you mean "doctor"?'],
     [['verify'], 'give one signature'],
+    ...['2026-02-31', '2025-02-29', '2026-02-30T12:00Z', '2026-01-31T24:00Z', '2026-01-31T12:00+24:00'].map(
+      (time): [string[], string] => [['db', 'export', '--from', time], '--from must be a day such as'],
+    ),
     [['create-payment'], '--amount, --token and --recipient are needed'],
   ])('a mistake is told in a sentence, with exit code 2: %p', async (args, told) => {
     const { code, text } = await fixture.run(...args);
