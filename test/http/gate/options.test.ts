@@ -230,6 +230,13 @@ describe('requirePayment throws at start, and says what was probably meant', () 
       { ...good, baseUrl: 'https://shop.example/x?y' },
       /"baseUrl" must be .* without user, query/,
     ],
+    ...['?', '#', '/?', '/#', ' ', '\n', '/a b', '\\a'].map((end): [string, unknown, RegExp] => [
+      `a base address that ends with ${JSON.stringify(end)}`,
+      { ...good, baseUrl: `https://shop.example${end}` },
+      /"baseUrl" must be an http\(s\) address without user, query or fragment/,
+    ]),
+    ['a base address behind a blank', { ...good, baseUrl: ' https://shop.example' }, /"baseUrl" must be an http\(s\)/],
+    ['a base address of no user', { ...good, baseUrl: 'https://@shop.example' }, /"baseUrl" must be .* without user/],
     ['a hook that is no function', { ...good, onSettled: 'log' }, /"onSettled" must be a function/],
   ])('%s', (_what, options, says) => {
     const error = faultOf(requirePayment, options);
