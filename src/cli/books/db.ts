@@ -15,7 +15,7 @@ import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
 import { backUp, markRestored, restore } from './back-up.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
-import { exportPayments } from './export-payments.js';
+import { exportedText, exportPayments } from './export-payments.js';
 import { forgetSealedSecrets } from './forget-sealed-secrets.js';
 
 const HELP = `tollhouse db migrate [--json]
@@ -148,9 +148,8 @@ async function exportBooks(databaseUrl: string, args: readonly string[], tokens:
   const progress = createProgress();
   const since = performance.now();
   await withReader(databaseUrl, async (reader) => {
-    const { payments, payouts } = await exportPayments(reader, { format, range, out, tokens }, progress);
-    const both = payouts === 0 ? `${payments} payments` : `${payments} payments, ${payouts} payouts`;
-    progress.end(`${both} in ${secondsSince(since)}`);
+    const exported = await exportPayments(reader, { format, range, out, tokens }, progress);
+    progress.end(`${exportedText(exported)} in ${secondsSince(since)}`);
   });
   return 0;
 }

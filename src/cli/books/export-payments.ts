@@ -1,14 +1,14 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { resourceOf } from '../../facilitator/payments/payment-binding.js';
-import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
-import type { NetworkId, Token } from '../../protocol/types.js';
-import { NATIVE_SOL } from '../../solana/transaction/programs.js';
+import type { Token } from '../../protocol/types.js';
 import type { BookedPayment, PaymentRange, PaymentReader } from '../../storage/books/payment-reader.js';
 import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
+import { writeWhole } from '../../storage/sql/backup/whole-file.js';
 import { CommandError } from '../command.js';
 import type { Progress } from '../output/progress.js';
+import { findToken } from './booked-token.js';
 import { csvLine, EXPORT_COLUMNS, type ExportRow, jsonLine, paymentRows, payoutRows } from './payment-export.js';
 
 /** What is exported, how and where to. */
@@ -21,20 +21,23 @@ export interface ExportOptions {
   readonly tokens: readonly Token[];
 }
 
-const NATIVE: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
-
 /** How much was written out. */
 export interface Exported {
   readonly payments: number;
   readonly payouts: number;
 }
 
-/** Writes payments and payouts out in the order of time, while a page of each is in memory. Returns how many there were. */
+/**
+ * Writes payments and payouts out in the order of time, while a page of each is in memory; a file is there as a whole or not at all.
+ * Returns how many there were.
+ */
 export async function exportPayments(
   reader: PaymentReader,
   { format, range, out, tokens }: ExportOptions,
   progress: Progress,
 ): Promise<Exported> {
+  if (out !== undefined && existsSync(out))
+    throw new CommandError(`--out: "${out}" is there already; name another file`);
   const count = { payments: 0, payouts: 0 };
 
   function rowsOf(entry: Entry): readonly ExportRow[] {
@@ -55,7 +58,7 @@ export async function exportPayments(
         .map((row) => (format === 'csv' ? csvLine(Object.values(row)) : jsonLine(row)))
         .join('');
       if (text.length < CHUNK) continue;
-      progress.show(`${count.payments} payments`);
+      progress.show(exportedText(count));
       yield text;
       text = '';
     }
@@ -66,8 +69,16 @@ export async function exportPayments(
   return count;
 }
 
+/** How much was written out, in words. */
+export function exportedText({ payments, payouts }: Exported): string {
+  return payouts === 0 ? `${payments} payments` : `${payments} payments, ${payouts} payouts`;
+}
+
 /** Characters that are written at once. */
 const CHUNK = 65_536;
+
+/** Books for bookkeepers hold no secrets: who may read them is for the umask to say. */
+const AS_UMASK = 0o666;
 
 type Entry =
   | { readonly payment: BookedPayment; readonly payout?: undefined }
@@ -76,14 +87,18 @@ type Entry =
 /** Payments and payouts as one list: both come in the order of time. */
 async function* inOrderOfTime(reader: PaymentReader, range: PaymentRange): AsyncGenerator<Entry> {
   const payouts = singly(reader.payouts(range));
-  let next = await payouts.next();
-  for await (const payment of singly(reader.pages(range))) {
-    for (; !next.done && next.value.createdAt < payment.claimedAt; next = await payouts.next()) {
-      yield { payout: next.value };
+  try {
+    let next = await payouts.next();
+    for await (const payment of singly(reader.pages(range))) {
+      for (; !next.done && next.value.createdAt < payment.claimedAt; next = await payouts.next()) {
+        yield { payout: next.value };
+      }
+      yield { payment };
     }
-    yield { payment };
+    for (; !next.done; next = await payouts.next()) yield { payout: next.value };
+  } finally {
+    await payouts.return(undefined);
   }
-  for (; !next.done; next = await payouts.next()) yield { payout: next.value };
 }
 
 async function* singly<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
@@ -91,18 +106,11 @@ async function* singly<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
 }
 
 async function write(source: Readable, out: string | undefined): Promise<void> {
+  if (out !== undefined) return writeWhole(out, (part) => pipeline(source, createWriteStream(part)), AS_UMASK);
   try {
-    if (out === undefined) await pipeline(source, process.stdout, { end: false });
-    else await pipeline(source, createWriteStream(out, { flags: 'wx' }));
+    await pipeline(source, process.stdout, { end: false });
   } catch (error) {
-    const code: unknown = Reflect.get(Object(error), 'code');
-    if (code === 'EEXIST') throw new CommandError(`--out: "${out}" is there already; name another file`);
     // Whoever read the output has enough of it, as with "| head".
-    if (code !== 'EPIPE') throw error;
+    if (Reflect.get(Object(error), 'code') !== 'EPIPE') throw error;
   }
-}
-
-/** A token by its mint: SOL, the operator's own, or a well-known one. */
-export function findToken(mint: string, network: NetworkId, tokens: readonly Token[]): Token | undefined {
-  return [NATIVE, ...tokens, ...KNOWN_TOKENS[network], ...SANDBOX_TOKENS].find((token) => token.mint === mint);
 }

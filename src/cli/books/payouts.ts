@@ -17,9 +17,9 @@ import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { OWNER_PAYOUTS_HELP, ownerPayouts } from '../seller/payouts.js';
 import { type Action, pickAction } from '../sub-command.js';
+import { findToken } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
-import { findToken } from './export-payments.js';
 import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
 
 const NAME = 'tollhouse payouts';

@@ -11,9 +11,9 @@ import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
+import { findToken } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
-import { findToken } from './export-payments.js';
 
 const NAME = 'tollhouse refund';
 

@@ -1,12 +1,11 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { isAddress } from '../../protocol/address.js';
-import { isBuiltIn } from '../../protocol/networks/tokens.js';
+import { isBuiltIn, NATIVE_TOKEN } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Token } from '../../protocol/types.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import { readMint } from '../../solana/accounts/token-accounts.js';
 import { isOnCurve } from '../../solana/transaction/on-curve.js';
-import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { online } from '../backend/chain-landing.js';
 import { requestEvent } from '../events/event-records.js';
@@ -32,7 +31,6 @@ export interface PaymentRequestParts extends RequestParts, TransferContext {
   readonly feePayer: string;
 }
 
-const SOL: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
 const RETRY_SECONDS = 2;
 const NO_TOKEN = 'is no token that can be paid in here';
 
@@ -110,7 +108,7 @@ interface JudgedToken {
 /** SOL is native here; a mint that is not among the known ones is read from the chain. Each must pass the mint policy. */
 async function judgeToken(text: string, parts: PaymentRequestParts): Promise<JudgedToken> {
   const { tokens, rpc, mintPolicy, confirmMint } = parts;
-  if (text.toUpperCase() === SOL.symbol || text === NATIVE_SOL) return { token: SOL };
+  if (text.toUpperCase() === NATIVE_TOKEN.symbol || text === NATIVE_TOKEN.mint) return { token: NATIVE_TOKEN };
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
   if (known !== undefined && !isBuiltIn(known)) await confirmMint(known.mint);
   const token = known ?? (await readToken(text, rpc));

@@ -12,6 +12,9 @@ export const SYSTEM_ADDRESS = '11111111111111111111111111111111';
 /** An x402 payment "in SOL" is a transfer of wrapped SOL. */
 export const SOL = token('SOL', SOL_MINT, 9, TOKEN);
 
+/** Native SOL, as payment requests ask for it: the System Program is its mint and its program. */
+export const NATIVE_TOKEN = token('SOL', SYSTEM_ADDRESS, 9, SYSTEM_ADDRESS);
+
 const USDT = token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 6, TOKEN);
 
 // The issuers use one set of test mints for both clusters.

@@ -7,13 +7,18 @@ const OWNER_ONLY = 0o600;
 
 /**
  * Makes a file that is there as a whole or not at all, whatever happens meanwhile: it is written under another name beside it, is on
- * the disk, and gets its name then. Only its owner can read it.
+ * the disk, and gets its name then.
  * @param write - fills the file of the name that it is given, which is there and empty
+ * @param mode - who may read it, less what the process's umask takes away. Default: its owner only
  */
-export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
+export async function writeWhole(
+  file: string,
+  write: (part: string) => Promise<void>,
+  mode: number = OWNER_ONLY,
+): Promise<void> {
   const part = join(dirname(file), `.${basename(file)}.${randomUUID()}.part`);
   try {
-    await (await open(part, 'wx', OWNER_ONLY)).close();
+    await (await open(part, 'wx', mode)).close();
     await write(part);
     await onDisk(part);
     await rename(part, file);
