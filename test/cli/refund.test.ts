@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { reconcileCommand } from '../../src/cli/books/reconcile.js';
@@ -86,6 +87,14 @@ describe('tollhouse refund', () => {
     expect([again.code, JSON.parse(again.text)]).toMatchObject([1, { error: { code: 'nothing_to_refund' } }]);
     expect(held() - before).toBe(PRICE);
     expect(await run(reconcileCommand, {}, [])).toMatchObject({ code: 0 });
+  });
+
+  test('lets go of the database where its keys cannot be used', async () => {
+    const REFUND_KEYPAIR = bs58.encode(fixture.feePayer.secretKey);
+    const { code, text } = await tollhouse({ REFUND_KEYPAIR }, paymentId);
+    expect([code, text]).toEqual([2, expect.stringContaining('must be a key that pays nothing else')]);
+    // SQLite removes it with the last connection.
+    expect(existsSync(`${url.slice('sqlite:'.length)}-wal`)).toBe(false);
   });
 
   test('says what is missing: a payment of the books, its id, and the wallet that pays', async () => {

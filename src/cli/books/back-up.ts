@@ -1,4 +1,3 @@
-import { openStorage } from '../../storage/open-storage.js';
 import { settleRestored } from '../../storage/sql/backup/after-restore.js';
 import { backUpDatabase, restoreDatabase } from '../../storage/sql/backup/backup.js';
 import type { Restored } from '../../storage/sql/backup/backup-options.js';
@@ -7,6 +6,7 @@ import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
 import { lookAtSchema } from './current-schema.js';
+import { withStorage } from './with-storage.js';
 
 const OPTIONS = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 /** Ids of payments that are printed; there may be as many as requests had been under way. */
@@ -48,12 +48,8 @@ export async function markRestored(databaseUrl: string, args: readonly string[])
   none(positionals, 'tollhouse db restored [--json]');
   // Makes no database where there is none.
   await lookAtSchema(databaseUrl);
-  const storage = await openStorage(databaseUrl);
-  try {
-    tell(databaseUrl, await settleRestored(storage.database, Date.now()), values.json === true);
-  } finally {
-    await storage.close();
-  }
+  const restored = await withStorage(databaseUrl, ({ database }) => settleRestored(database, Date.now()));
+  tell(databaseUrl, restored, values.json === true);
   return 0;
 }
 

@@ -5,7 +5,6 @@ import {
   type PaymentReader,
   type StateCount,
 } from '../../storage/books/payment-reader.js';
-import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { readSchema } from '../../storage/sql/schema-state.js';
 import { readArguments } from '../arguments/arguments.js';
@@ -17,6 +16,7 @@ import { backUp, markRestored, restore } from './back-up.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportedText, exportPayments } from './export-payments.js';
 import { forgetSealedSecrets } from './forget-sealed-secrets.js';
+import { withStorage } from './with-storage.js';
 
 const HELP = `tollhouse db migrate [--json]
 tollhouse db status [--json]
@@ -88,7 +88,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 async function migrate(databaseUrl: string, args: readonly string[]): Promise<number> {
   const json = onlyJson(args);
   const { pending } = await readSchema(databaseUrl);
-  await (await openStorage(databaseUrl)).close();
+  // Opening it does that.
+  await withStorage(databaseUrl, () => undefined);
   if (json) {
     printJson({ database: withoutPassword(databaseUrl), made: pending });
     return 0;
@@ -171,12 +172,7 @@ const EXPORT_OPTIONS = {
 } as const;
 
 async function withReader(databaseUrl: string, work: (reader: PaymentReader) => Promise<void>): Promise<void> {
-  const storage = await openStorage(databaseUrl);
-  try {
-    await work(createPaymentReader(storage.database));
-  } finally {
-    await storage.close();
-  }
+  await withStorage(databaseUrl, ({ database }) => work(createPaymentReader(database)));
 }
 
 function countJson({ state, count, oldest }: StateCount) {

@@ -1,11 +1,11 @@
 import { findLostSecrets, forgetLostSecrets, type LostSecrets } from '../../gateway/upstream-secrets/forget-secrets.js';
 import { createSecretBox } from '../../gateway/upstream-secrets/secret-box.js';
 import { readConfiguration } from '../../server/configuration/configuration.js';
-import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { requireSchema } from './current-schema.js';
+import { withStorage } from './with-storage.js';
 
 const OPTIONS = { yes: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 const USAGE = 'tollhouse db forget-secrets [--yes] [--json]';
@@ -17,18 +17,14 @@ export async function forgetSealedSecrets(databaseUrl: string, args: readonly st
   const { SECRETS_KEY } = process.env;
   const { secretsKey } = readConfiguration({ SECRETS_KEY });
   await requireSchema(databaseUrl);
-  const storage = await openStorage(databaseUrl);
-  try {
-    const { projectSecrets: store } = storage.gateway;
+  return withStorage(databaseUrl, async ({ gateway: { projectSecrets: store } }) => {
     const lost = await findLostSecrets(store, createSecretBox(USAGE, secretsKey));
     const isSure = values.yes === true;
     let left = isSure ? 0 : lost.length;
     for (const it of isSure ? lost : []) if (!(await forgetLostSecrets(store, it))) left += 1;
     tell(databaseUrl, lost, { left, isSure, isJson: values.json === true });
     return left === 0 ? 0 : 1;
-  } finally {
-    await storage.close();
-  }
+  });
 }
 
 interface Told {

@@ -8,7 +8,6 @@ import type { ChainConfiguration } from '../../server/configuration/chain-config
 import { readConfiguration } from '../../server/configuration/configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
-import { openStorage } from '../../storage/open-storage.js';
 import type { OwedSum, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import type { Storage } from '../../storage/storage.js';
 import { none, readArguments } from '../arguments/arguments.js';
@@ -21,6 +20,7 @@ import { findToken } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
 import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
+import { withStorage } from './with-storage.js';
 
 const NAME = 'tollhouse payouts';
 
@@ -190,14 +190,11 @@ async function resolve(args: readonly string[]): Promise<number> {
 async function withBook<T>(work: (stores: Storage['gateway']) => Promise<T>): Promise<T> {
   const { databaseUrl } = readConfiguration(process.env);
   await requireSchema(databaseUrl);
-  const storage = await openStorage(databaseUrl);
-  try {
+  return withStorage(databaseUrl, async ({ gateway }) => {
     // What has come in counts as owed before anything is compared with what the wallet holds.
-    while ((await storage.gateway.payouts.accrue(200)) > 0);
-    return await work(storage.gateway);
-  } finally {
-    await storage.close();
-  }
+    while ((await gateway.payouts.accrue(200)) > 0);
+    return work(gateway);
+  });
 }
 
 function walletsOf(chain: ChainConfiguration | undefined): readonly string[] {

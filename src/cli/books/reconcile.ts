@@ -8,7 +8,6 @@ import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createBookReaders } from '../../storage/books/book-readers.js';
-import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import type { Storage } from '../../storage/storage.js';
 import { readArguments } from '../arguments/arguments.js';
@@ -19,6 +18,7 @@ import { printStep, secondsSince } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { lookAtSchema } from './current-schema.js';
+import { withStorage } from './with-storage.js';
 
 const WHERE = 'tollhouse reconcile';
 const NOT_RESTORED =
@@ -92,17 +92,17 @@ async function compare(wanted: Wanted, told: Told): Promise<number> {
   }
   const { pending } = await lookAtSchema(databaseUrl);
   if (pending.length > 0) throw new UsageError('the schema is not up to date; tollhouse db migrate');
-  const storage = await openStorage(databaseUrl);
-  const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });
-  try {
-    told.begin(withoutPassword(databaseUrl), chain.network);
-    const found = await run(storage, rpc, chain, wanted, told);
-    told.end(found);
-    return found.differences === 0 ? 0 : 1;
-  } finally {
-    await rpc.close();
-    await storage.close();
-  }
+  return withStorage(databaseUrl, async (storage) => {
+    const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });
+    try {
+      told.begin(withoutPassword(databaseUrl), chain.network);
+      const found = await run(storage, rpc, chain, wanted, told);
+      told.end(found);
+      return found.differences === 0 ? 0 : 1;
+    } finally {
+      await rpc.close();
+    }
+  });
 }
 
 interface Wanted {

@@ -5,7 +5,6 @@ import { formatAmount } from '../../protocol/money/money.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { connectChain } from '../../server/chain-parts.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
-import { openStorage } from '../../storage/open-storage.js';
 import type { RefundFault } from '../../storage/payouts/refund-store.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
@@ -14,6 +13,7 @@ import { reportError } from '../report-error.js';
 import { findToken } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
+import { withStorage } from './with-storage.js';
 
 const NAME = 'tollhouse refund';
 
@@ -80,17 +80,17 @@ async function refund(paymentId: string, network: string | undefined, isJson: bo
   }
   await requireSchema(databaseUrl);
   const { facilitatorOptions } = await connectChain(configuration);
-  const storage = await openStorage(databaseUrl);
-  const facilitator = createFacilitator({ ...facilitatorOptions, storage, blockhashHints: false, check: false });
-  try {
-    const done = await facilitator.refund(paymentId);
-    if (isJson) printJson(done);
-    else tell(done, chain.network, tokens);
-    return done.state === 'paid' ? 0 : 1;
-  } finally {
-    await facilitator.close();
-    await storage.close();
-  }
+  return withStorage(databaseUrl, async (storage) => {
+    const facilitator = createFacilitator({ ...facilitatorOptions, storage, blockhashHints: false, check: false });
+    try {
+      const done = await facilitator.refund(paymentId);
+      if (isJson) printJson(done);
+      else tell(done, chain.network, tokens);
+      return done.state === 'paid' ? 0 : 1;
+    } finally {
+      await facilitator.close();
+    }
+  });
 }
 
 function tell(
