@@ -2,7 +2,6 @@ import { TollhouseError } from '../../errors/errors.js';
 import { leastOf, owedNow, UNLISTED_WAIT_MS } from '../../gateway/payouts/payout-minimum.js';
 import { shownPayoutState } from '../../gateway/payouts/payout-state.js';
 import { addressOf } from '../../protocol/address.js';
-import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { ChainConfiguration } from '../../server/configuration/chain-configuration.js';
 import { readConfiguration } from '../../server/configuration/configuration.js';
@@ -16,7 +15,7 @@ import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { OWNER_PAYOUTS_HELP, ownerPayouts } from '../seller/payouts.js';
 import { type Action, pickAction } from '../sub-command.js';
-import { findToken } from './booked-token.js';
+import { findToken, moneyText } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
 import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
@@ -80,10 +79,7 @@ async function list(args: readonly string[]): Promise<number> {
   const { tokens, chain } = readConfiguration(process.env);
   await withBook(async ({ payouts: book }) => {
     const [open, held] = [await book.unfinished(), await heldBack(book, walletsOf(chain), tokens)];
-    const amountIn = ({ mint, network }: PayoutRecord | OwedSum, amount: bigint): string => {
-      const token = findToken(mint, network, tokens);
-      return token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
-    };
+    const amountIn: AmountIn = (of, amount) => moneyText(amount, of, tokens);
     if (values.json) printJson({ payouts: open.map(payoutJson), held_back: held.map(heldJson) });
     else printBoth(open, held, amountIn);
   });

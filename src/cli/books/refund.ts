@@ -1,7 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { createFacilitator } from '../../facilitator/create-facilitator.js';
 import type { Refund } from '../../facilitator/types.js';
-import { formatAmount } from '../../protocol/money/money.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { connectChain } from '../../server/chain-parts.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
@@ -10,7 +9,7 @@ import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
-import { findToken } from './booked-token.js';
+import { moneyText } from './booked-token.js';
 import { configuredOn, NETWORK_HELP } from './configured-network.js';
 import { requireSchema } from './current-schema.js';
 import { withStorage } from './with-storage.js';
@@ -98,9 +97,7 @@ function tell(
   network: NetworkId,
   tokens: readonly Token[],
 ): void {
-  const token = findToken(mint, network, tokens);
-  const money =
-    token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+  const money = moneyText(amount, { mint, network }, tokens);
   if (state === 'paid') return printStep('refunded', `${money} to ${recipient}, ${signature ?? ''}`);
   const noted = reason === undefined ? '' : `: ${WHY[reason]} (${reason})`;
   if (state === 'failed')
