@@ -22,7 +22,7 @@ export const REASONS = {
     'The transaction must be signed by the fee payer and the payer, and nobody else.',
   invalid_exact_svm_payload_signature_invalid: "The payer's signature is missing or does not fit the transaction.",
   invalid_exact_svm_payload_transaction_instructions_length:
-    'The transaction has too few or too many instructions (one transfer, at most 12 in all).',
+    'The transaction has no instruction, or more of them than a payment may have; leave out what it does not need.',
   invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction:
     'A compute unit limit is malformed or given twice.',
   invalid_exact_svm_payload_transaction_instructions_compute_price_instruction:
