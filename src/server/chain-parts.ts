@@ -24,8 +24,14 @@ const FEE_PAYER_SOL = '10';
 /** Whoever is to be paid needs an account for each token. */
 const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
-/** Takes the configured chain, or starts the sandbox. */
-export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
+/**
+ * Takes the configured chain, or starts the sandbox.
+ * @param onMoved - told where the sandbox is when its usual port was taken. Default: nobody
+ */
+export async function connectChain(
+  configuration: ServerConfiguration,
+  onMoved: (rpcUrl: string) => void = () => {},
+): Promise<ChainParts> {
   const { chain, payTo, tokens: own, maxFeeLamportsPerHour, maxPaymentsInFlight, maxAddressShare } = configuration;
   const bounds = defined({ maxFeeLamportsPerHour, maxPaymentsInFlight, maxAddressShare });
   if (chain !== undefined) {
@@ -39,7 +45,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
       close: async () => {},
     };
   }
-  const sandbox = await startSandboxNearby();
+  const sandbox = await startSandboxNearby(onMoved);
   const feePayer = await sandbox.createWallet({ sol: FEE_PAYER_SOL });
   const seller = await sandbox.createWallet(EMPTY_ACCOUNTS);
   const splitKeypair = await sandbox.createWallet(EMPTY_ACCOUNTS);
@@ -64,11 +70,13 @@ function optionsOf(chain: ChainConfiguration, own: readonly Token[]): Facilitato
 }
 
 /** On the usual port if nobody listens there, else on a free one. */
-async function startSandboxNearby(): Promise<Sandbox> {
+async function startSandboxNearby(onMoved: (rpcUrl: string) => void): Promise<Sandbox> {
   try {
     return await startSandbox({ port: SANDBOX_PORT });
   } catch (error) {
     if (Reflect.get(Object(error), 'code') !== 'EADDRINUSE') throw error;
-    return startSandbox();
+    const sandbox = await startSandbox();
+    onMoved(sandbox.rpcUrl);
+    return sandbox;
   }
 }

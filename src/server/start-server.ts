@@ -53,6 +53,8 @@ export interface RunningServer {
 }
 
 const SECRET_BYTES = 48;
+const MOVED =
+  'another program has port 8899, or 8900 beside it, so the sandbox has others: what asks 8899, as tollhouse pay --demo, asks another chain unless --rpc names this one';
 
 /**
  * The composition root: configuration → chain, facilitator, identity, routers → an HTTP server that listens.
@@ -65,7 +67,9 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
   const logger = await createLogger(given.logLevel, log, given.logFormat);
-  const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given);
+  const { facilitatorOptions, otherOptions, ...chain } = await connectChain(given, (rpcUrl) =>
+    logger.warn({ rpcUrl }, MOVED),
+  );
   const { configuration, storage } = await openBeside(chain, given);
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
@@ -97,7 +101,9 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     const server = await openServer(app, configuration, logger);
     const urls = { url: urlOf(server), ...defined({ metricsUrl: operatorPort.url }) };
     const network = facilitators.map((it) => it.network).join(',');
-    logger.info({ ...urls, network, sandbox: chain.sandbox !== undefined }, 'listening');
+    // Of a node that was configured the address may be a secret.
+    const { rpcUrl } = chain.sandbox ?? {};
+    logger.info({ ...urls, network, sandbox: rpcUrl !== undefined, ...defined({ rpcUrl }) }, 'listening');
     return {
       ...urls,
       facilitator,

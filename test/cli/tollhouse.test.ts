@@ -1,8 +1,10 @@
 import { Keypair } from '@solana/web3.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
 import { openTollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { serveApp } from '../helpers/http/app-server.js';
 import { stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 
 describe('tollhouse', () => {
@@ -53,6 +55,40 @@ describe('tollhouse', () => {
     expect(dear).toMatchObject({ code: 1, text: expect.stringContaining('over the limit of 0.001') });
     const unread = await fixture.run('pay', 'http://127.0.0.1:1/nobody', '--demo', '--rpc', rpc, '--max', '$0.02');
     expect(unread).toMatchObject({ code: 2, text: expect.stringContaining('"$0.02" is not a number such as 0.01') });
+  });
+
+  test('pay asks a node of another chain than the server, says so, and signs nothing', async () => {
+    const { facilitator, chain } = server;
+    const { payTo = '', sandbox } = chain;
+    const { mint } = sandbox?.createMint({ decimals: 0 }) ?? {};
+    if (mint === undefined) throw new Error('there is no sandbox');
+    const shown: (string | undefined)[] = [];
+    const shop = await serveApp((app) => {
+      app.use((req, _res, next) => {
+        shown.push(req.get('payment-signature'));
+        next();
+      });
+      const prices = { '/cent': '$0.01', '/odd': { asset: mint, amount: '1' } } as const;
+      for (const [path, price] of Object.entries(prices)) app.get(path, requirePayment({ facilitator, payTo, price }));
+    });
+    const elsewhere = await startSandbox();
+    const { host } = new URL(elsewhere.rpcUrl);
+    for (const path of ['/cent', '/odd']) {
+      const { code, text } = await fixture.run(
+        'pay',
+        shop.url + path,
+        '--demo',
+        '--max',
+        '1',
+        '--rpc',
+        elsewhere.rpcUrl,
+      );
+      expect([code, text]).toEqual([1, expect.stringContaining(`the node at ${host} seems to be of another chain`)]);
+      expect(text).toContain('name one of its chain with --rpc; nothing was paid');
+    }
+    expect([elsewhere.calls.getLatestBlockhash, elsewhere.calls.getMultipleAccounts]).toEqual([0, 3]);
+    await Promise.all([shop.close(), elsewhere.close()]);
+    expect(shown).toEqual([undefined, undefined]);
   });
 
   test('pay signs nothing where a wallet signs in before it pays, and shows what is asked', async () => {

@@ -3,14 +3,16 @@ import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { DOLLARS, KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { Terms } from '../../protocol/types.js';
 import type { PayableTerms } from '../../protocol/wire/client.js';
-import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
+import { readMint, TOKEN_HEAD_BYTES, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import { buildPaymentTransaction } from '../../solana/building/payment-transaction.js';
 import { readKeypair } from '../../solana/keypair.js';
-import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
+import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import type { PriceArgument } from '../arguments/price-argument.js';
 import type { OpenBudget } from '../budget/open-budget.js';
 import { CommandError } from '../command.js';
 import type { PayOptions } from './pay-options.js';
+import { otherChain, type PayerNode } from './payer-node.js';
 
 /** In the token's own unit, where nothing is said. */
 const DEFAULT_MAX = '1';
@@ -44,13 +46,13 @@ export interface WalletHoldings {
 export async function chooseTerms(
   offers: readonly PayableTerms[],
   { price, max, budget }: Pick<PayOptions, 'price' | 'max'> & { readonly budget: OpenBudget | undefined },
-  rpc: SolanaRpc,
+  node: PayerNode,
 ): Promise<ChosenTerms> {
   const tooDear: string[] = [];
   const others: string[] = [];
   const refusals: string[] = [];
   for (const payable of offers) {
-    const chosen = await describeTerms(payable, rpc);
+    const chosen = await describeTerms(payable, node);
     if (price !== undefined && !isPriceOf(price, chosen)) {
       others.push(chosen.price);
       continue;
@@ -83,11 +85,14 @@ function isPriceOf({ amount, token }: PriceArgument, { payable, paidIn }: Chosen
   return isToken && units.ok && units.value === payable.terms.amount;
 }
 
-async function describeTerms(payable: PayableTerms, rpc: SolanaRpc): Promise<ChosenTerms> {
+async function describeTerms(payable: PayableTerms, node: PayerNode): Promise<ChosenTerms> {
   const { asset, network, amount } = payable.terms;
   const token = [...KNOWN_TOKENS[network], ...SANDBOX_TOKENS].find(({ mint }) => mint === asset);
-  const mint = token ?? (await readMint(asset, rpc));
-  if (mint === undefined) throw new CommandError(`the asset ${asset} is not a token mint on ${network}`);
+  const mint = token ?? (await readMint(asset, node.rpc));
+  if (mint === undefined) {
+    await readWithFeePayer([], payable.terms, node);
+    throw new CommandError(`the asset ${asset} is not a token mint on ${network}`);
+  }
   const { decimals, program } = mint;
   const paidIn = { asset, program, decimals, symbol: token?.symbol ?? asset };
   return { payable, paidIn, price: showAmount(amount, paidIn) };
@@ -98,13 +103,39 @@ export function showAmount(units: bigint, { decimals, symbol }: PaidAsset): stri
   return `${formatAmount(units, decimals)} ${symbol}`;
 }
 
+interface Holders {
+  readonly payer: string;
+  readonly payTo: string;
+  readonly paidIn: PaidAsset;
+}
+
 /** What payer and recipient hold of the token. */
-export async function readHoldings(
-  { payer, payTo, paidIn }: { readonly payer: string; readonly payTo: string; readonly paidIn: PaidAsset },
-  rpc: SolanaRpc,
-): Promise<WalletHoldings> {
-  const [held, received] = await readTokenBalances([payer, payTo], paidIn.asset, paidIn.program, rpc);
-  return { payer: held, recipient: received };
+export async function readHoldings(of: Holders, rpc: SolanaRpc): Promise<WalletHoldings> {
+  return holdingsIn(await rpc.getAccounts(tokenAccountsOf(of), 'confirmed', TOKEN_HEAD_BYTES));
+}
+
+/**
+ * The same before anything is signed, when the node may still turn out to be of another chain.
+ * @throws CommandError where it is, or where no fee payer is named
+ */
+export async function readHoldingsBefore(of: Holders, terms: Terms, node: PayerNode): Promise<WalletHoldings> {
+  return holdingsIn(await readWithFeePayer(tokenAccountsOf(of), terms, node));
+}
+
+/** Reads accounts, and in the same call that of the fee payer, which is to be there. */
+async function readWithFeePayer(addresses: readonly string[], terms: Terms, node: PayerNode) {
+  const feePayer = requireFeePayer(terms);
+  const [paying, ...accounts] = await node.rpc.getAccounts([feePayer, ...addresses], 'confirmed', TOKEN_HEAD_BYTES);
+  if (paying === null) throw otherChain(node, feePayer);
+  return accounts;
+}
+
+function tokenAccountsOf({ payer, payTo, paidIn }: Holders): readonly string[] {
+  return [payer, payTo].map((owner) => associatedTokenAddress(owner, paidIn.asset, paidIn.program));
+}
+
+function holdingsIn([held = null, received = null]: readonly (AccountState | null)[]): WalletHoldings {
+  return { payer: tokenAccountOf(held)?.amount, recipient: tokenAccountOf(received)?.amount };
 }
 
 /** Builds and signs the payment. */

@@ -1,7 +1,5 @@
-import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { defined } from '../../lib/defined.js';
 import { type PayableTerms, readOffers } from '../../protocol/wire/client.js';
-import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { giveSpendBack } from '../budget/budget-book.js';
 import { openBudget } from '../budget/open-budget.js';
 import { type Command, CommandError } from '../command.js';
@@ -11,7 +9,8 @@ import { askUnpaid } from './enter-unpaid.js';
 import { type KeptPayment, keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, readPayCommand } from './pay-options.js';
 import { printBody, printOutcome, printTerms } from './pay-report.js';
-import { chooseTerms, readHoldings, signPayment, walletAddress } from './pay-terms.js';
+import { chooseTerms, readHoldingsBefore, signPayment, walletAddress } from './pay-terms.js';
+import { openPayerNode } from './payer-node.js';
 import { sendUrlPayment } from './send-url-payment.js';
 import { type UrlPayment, urlPayment, writable } from './url-payment.js';
 
@@ -61,14 +60,15 @@ function resume(asked: { readonly resume: string; readonly json: boolean }): Pro
 async function preparePayment(options: PayOptions, offers: readonly PayableTerms[]): Promise<UrlPayment> {
   const { url, method, headers, body, rpcUrl, json } = options;
   const network = offers[0]?.terms.network ?? 'solana';
-  const rpc = createSolanaRpc({ urls: rpcUrl ?? PUBLIC_RPC[network] });
+  const node = openPayerNode(rpcUrl, network);
+  const { rpc } = node;
   try {
     const payer = walletAddress(options.wallet);
     const budget = options.budget && openBudget(options.budget, { payer, network }, rpc);
-    const chosen = await chooseTerms(offers, { price: options.price, max: options.max, budget }, rpc);
+    const chosen = await chooseTerms(offers, { price: options.price, max: options.max, budget }, node);
     const { payable, paidIn, price } = chosen;
     const { payTo, amount } = payable.terms;
-    const before = await readHoldings({ payer, payTo, paidIn }, rpc);
+    const before = await readHoldingsBefore({ payer, payTo, paidIn }, payable.terms, node);
     if (!json) printTerms(chosen, payer, before, offers.length);
     const transaction = await signPayment(options.wallet, chosen, rpc);
     if (!json) printStep('signed', `a transfer of ${price}, ${transaction.length} bytes`);

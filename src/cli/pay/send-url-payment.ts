@@ -1,5 +1,3 @@
-import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
-import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { refuseSpend, settleSpend } from '../budget/budget-book.js';
 import { printJson, printStep, secondsSince, withProgress } from '../output/terminal.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
@@ -16,6 +14,7 @@ import {
   verdictOf,
 } from './pay-report.js';
 import { readHoldings } from './pay-terms.js';
+import { openPayerNode } from './payer-node.js';
 import { type RepeatOutcome, repeatPayment } from './repeat-payment.js';
 import type { UrlPayment } from './url-payment.js';
 
@@ -106,7 +105,7 @@ async function tellUnknown(
 }
 
 async function holdingsOf(sent: UrlPayment) {
-  const rpc = createSolanaRpc({ urls: sent.rpcUrl ?? PUBLIC_RPC[sent.network] });
+  const { rpc } = openPayerNode(sent.rpcUrl, sent.network);
   try {
     return await readHoldings(sent, rpc);
   } finally {

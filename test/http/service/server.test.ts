@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { Agent, type RequestListener, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
@@ -331,6 +331,22 @@ describe('how the server is set up', () => {
     ['a folder that cannot be', 'sqlite:/dev/null/books.db', 'cannot open the SQLite file'],
   ])('a database that cannot be used is one clear line: %s', async (_, DATABASE_URL, told) => {
     await expect(startFor({ DATABASE_URL })).rejects.toThrow(told);
+  });
+
+  test('a sandbox whose usual port is taken has another, which the log tells', async () => {
+    const other = createServer().listen(8899, '127.0.0.1');
+    // Where another server of this machine has it, it is taken as well.
+    await Promise.race([once(other, 'listening'), once(other, 'error').catch(() => undefined)]);
+    const { log, sandbox, close } = await start({ LOG_LEVEL: 'info' });
+    await close();
+    other.close();
+    const { rpcUrl } = sandbox;
+    const lines = log.map((line): Record<string, unknown> => JSON.parse(line));
+    expect(rpcUrl).not.toMatch(/:8899$/);
+    expect(lines.find(({ msg }) => msg === 'listening')).toMatchObject({ sandbox: true, rpcUrl });
+    expect(lines.filter(({ level }) => level === 'warn')).toEqual([
+      expect.objectContaining({ rpcUrl, msg: expect.stringContaining('--rpc') }),
+    ]);
   });
 
   test('a port that is taken is an error, and nothing stays behind', async () => {
