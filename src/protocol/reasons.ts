@@ -98,6 +98,9 @@ export const REASONS = {
     'The transaction was sent, its outcome is not known yet; send the same payment again to learn it.',
 } as const satisfies Record<string, string>;
 
+/** What is told beside a reason where a wallet would pay itself, for which the protocol has none of its own. */
+export const SAME_WALLET = 'Payer and recipient are the same wallet; pay with another one.';
+
 /** A reason of the protocol. */
 export type Reason = keyof typeof REASONS;
 

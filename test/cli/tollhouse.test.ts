@@ -91,6 +91,23 @@ describe('tollhouse', () => {
     expect(shown).toEqual([undefined, undefined]);
   });
 
+  test('pay pays nobody with his own wallet, and says so before it signs', async () => {
+    const { facilitator, chain } = server;
+    const own = chain.sandbox?.demoWallets[0]?.publicKey.toBase58() ?? '';
+    const shown: (string | undefined)[] = [];
+    const shop = await serveApp((app) => {
+      app.use((req, _res, next) => {
+        shown.push(req.get('payment-signature'));
+        next();
+      });
+      app.get('/own', requirePayment({ facilitator, payTo: own, price: '$0.01' }));
+    });
+    const told = expect.stringContaining('payer and recipient are the same wallet; pay with another one');
+    const paid = await fixture.run('pay', `${shop.url}/own`, '--demo', '--rpc', rpc);
+    await shop.close();
+    expect([paid, shown]).toEqual([expect.objectContaining({ code: 1, text: told }), [undefined]]);
+  });
+
   test('pay signs nothing where a wallet signs in before it pays, and shows what is asked', async () => {
     const toll = await openTollFixture();
     const { facilitator, payTo, sandbox } = toll;

@@ -68,6 +68,8 @@ async function preparePayment(options: PayOptions, offers: readonly PayableTerms
     const chosen = await chooseTerms(offers, { price: options.price, max: options.max, budget }, node);
     const { payable, paidIn, price } = chosen;
     const { payTo, amount } = payable.terms;
+    if (payTo === payer)
+      throw new CommandError('payer and recipient are the same wallet; pay with another one; nothing was paid');
     const before = await readHoldingsBefore({ payer, payTo, paidIn }, payable.terms, node);
     if (!json) printTerms(chosen, payer, before, offers.length);
     const transaction = await signPayment(options.wallet, chosen, rpc);

@@ -81,11 +81,8 @@ export async function settleRequest(
 }
 
 /** What is sent from here is as the request asks for it; of SOL it must be said which of its two forms that is. */
-function refusalText(
-  { reason, message }: { reason: Reason; message: string },
-  { token }: PaymentRequestRecord,
-): string {
-  if (reason !== 'invalid_transfer_leg_missing' || moneyOf(token.mint) !== SOL_MINT) return message;
+function refusalText({ message }: { message: string }, { token }: PaymentRequestRecord): string {
+  if (message !== REASONS.invalid_transfer_leg_missing || moneyOf(token.mint) !== SOL_MINT) return message;
   const form = token.mint === NATIVE_SOL ? 'native SOL, by transfers of the System Program' : 'wrapped SOL';
   return `${message} It asks for ${form}; what a wallet sends itself may be the other form of SOL.`;
 }

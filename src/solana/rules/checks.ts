@@ -1,4 +1,4 @@
-import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { Reason } from '../../protocol/reasons.js';
 import type { Terms } from '../../protocol/types.js';
 import { associatedTokenAddress, isTokenAccountOf } from '../transaction/associated-token.js';
 import { readInstruction, type TokenTransfer } from '../transaction/instructions.js';
@@ -101,7 +101,7 @@ export function checkPayment(transaction: DecodedTransaction, terms: Terms, poli
   const subject = subjectOf(transaction, terms, policy);
   const { payer, transfers } = subject;
   const reason = rules.firstReason(CHECKS, subject);
-  if (reason !== undefined) return { ok: false, reason, message: REASONS[reason], ...(payer === '' ? {} : { payer }) };
+  if (reason !== undefined) return { ok: false, ...rules.refusalOf(reason, payer, terms.payTo) };
   const [transfer] = transfers;
   if (transfer === undefined) throw new Error('unreachable: the rule "one transfer" was applied');
   return { ok: true, payment: { payer, transfer } };

@@ -1,4 +1,4 @@
-import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { Reason } from '../../protocol/reasons.js';
 import { isTokenAccountOf } from '../transaction/associated-token.js';
 import { type PlainInstruction, readInstruction } from '../transaction/instructions.js';
 import type { DecodedTransaction, Instruction } from '../transaction/transaction.js';
@@ -85,7 +85,10 @@ export function checkDemand(
   const payer = paid?.[0]?.authority ?? '';
   const subject: Subject = { transaction, instructions, payer, memo: demand.memo, policy, demand, movements, paid };
   const reason = rules.firstReason(sponsored ? SPONSORED : SELF_PAID, subject);
-  if (reason !== undefined) return { ok: false, reason, message: REASONS[reason] };
+  if (reason !== undefined) {
+    const [payers, recipients] = [movements.map((it) => it.authority), demand.legs.map((it) => it.recipient)];
+    return { ok: false, reason, message: rules.messageOf(reason, payers, recipients) };
+  }
   const [first] = paid ?? [];
   if (first === undefined) throw new Error('unreachable: the rule "every leg is paid" was applied');
   return { ok: true, payer, sponsored, first };

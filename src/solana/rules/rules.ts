@@ -1,7 +1,7 @@
 import { verifyEd25519 } from '../../lib/ed25519/ed25519.js';
 import { addressBytes } from '../../protocol/address.js';
 import { MAX_MEMO_BYTES } from '../../protocol/limits.js';
-import type { Reason } from '../../protocol/reasons.js';
+import { REASONS, type Reason, SAME_WALLET } from '../../protocol/reasons.js';
 import type { PlainInstruction } from '../transaction/instructions.js';
 import { networkFee } from '../transaction/network-fee.js';
 import type { DecodedTransaction } from '../transaction/transaction.js';
@@ -38,6 +38,23 @@ export function firstReason<S extends RuleSubject>(checks: readonly Check<S>[], 
     if (reason !== undefined) return reason;
   }
   return undefined;
+}
+
+/** Reasons that a transfer to whom it comes from has too: the protocol has none for it. */
+const PAYS_NOBODY: ReadonlySet<Reason> = new Set([
+  'invalid_exact_svm_payload_recipient_mismatch',
+  'invalid_transfer_leg_missing',
+]);
+
+/** What is told of a reason, where any of these wallets pays, or is to be paid. */
+export function messageOf(reason: Reason, payers: readonly string[], recipients: readonly string[]): string {
+  const paysItself = PAYS_NOBODY.has(reason) && payers.some((it) => recipients.includes(it));
+  return paysItself ? SAME_WALLET : REASONS[reason];
+}
+
+/** A reason against a payment with what is told of it, and the payer unless that is ''. */
+export function refusalOf(reason: Reason, payer: string, payTo: string) {
+  return { reason, message: messageOf(reason, [payer], [payTo]), ...(payer === '' ? {} : { payer }) };
 }
 
 const REQUIRED_SIGNATURES = 2;

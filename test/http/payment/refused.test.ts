@@ -24,6 +24,8 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
       };
       app.get('/report', requirePayment({ ...options, price: '$0.01' }), handler);
       app.get('/two', requirePayment({ ...options, price: ['$0.01', '0.01 USDT'] }), handler);
+      const payTo = fixture.payer.publicKey.toBase58();
+      app.get('/own', requirePayment({ ...options, payTo, price: '$0.01' }), handler);
     }, express);
   });
   afterAll(() => fixture.close());
@@ -69,6 +71,17 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     const answer = await send(withSignatureBroken(carry(payment.transaction, { ...payment.accepted, extra })));
 
     expect(await answer.json()).toMatchObject({ error: 'invalid_exact_svm_payload_signature_invalid' });
+  });
+
+  test('a seller who tries a route of his own with the wallet that it pays is told to take another one', async () => {
+    const answer = await send(await signPayment(fixture, `${url}/own`), '/own');
+    expect([answer.status, await answer.json()]).toEqual([
+      402,
+      expect.objectContaining({
+        error: 'invalid_exact_svm_payload_recipient_mismatch',
+        detail: 'Payer and recipient are the same wallet; pay with another one.',
+      }),
+    ]);
   });
 
   test('a transaction that pays less than it says is refused with the reason and fresh terms', async () => {

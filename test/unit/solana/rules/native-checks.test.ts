@@ -1,6 +1,6 @@
 import { createAssociatedTokenAccountIdempotentInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { REASONS, type Reason } from '../../../../src/protocol/reasons.js';
+import { REASONS, type Reason, SAME_WALLET } from '../../../../src/protocol/reasons.js';
 import { checkDemand } from '../../../../src/solana/rules/native-checks.js';
 import type { RequiredTransfers } from '../../../../src/solana/rules/required-transfers.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
@@ -112,6 +112,17 @@ test('whoever pays the fee, what is asked for has to be in it', () => {
     refused('invalid_exact_svm_payload_signature_invalid'),
   ];
   expect(cases).toEqual([expected, expected]);
+});
+
+test('who is to be paid and pays himself is told to take another wallet', () => {
+  const told = { reason: 'invalid_transfer_leg_missing', message: SAME_WALLET };
+  for (const feePayer of [OURS, PAYER]) {
+    const tokens = { feePayer, demand: { ...TOKENS, legs: [{ recipient: PAYER, amount: 100n }] } };
+    const sol = { feePayer, demand: { ...SOL, legs: [{ recipient: PAYER, amount: 5n }] } };
+    expect(verdict([pay(PAYER)], tokens)).toMatchObject(told);
+    expect(verdict([paySol(PAYER, 5n)], sol)).toMatchObject(told);
+  }
+  expect(verdict([pay(PAYER)])).toEqual(refused('invalid_transfer_leg_missing'));
 });
 
 test('SOL may be paid to a key of ours', () => {
