@@ -22,8 +22,9 @@ import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
 import type { SqlDatabase } from './sql/sql-database.js';
+import { fileInPlace } from './sql/sqlite/file-in-place.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
-import type { Storage, StorageOptions } from './storage.js';
+import type { Storage, StorageOptions, StoreState } from './storage.js';
 
 const PROBE = 'health:write';
 const PROBE_MS = 60_000;
@@ -67,7 +68,7 @@ async function openBase(databaseUrl: string, now: () => number): Promise<Storage
   const opened = await openSqlite(location.path);
   const storage = isForgotten
     ? onSql({ database: opened, memory: { remembersSince: now() } }, now)
-    : onSql(await withMemory(opened), now, () => freeBytesAt(dirname(resolve(location.path))));
+    : onSql(await withMemory(opened), now, await lookAtFile(resolve(location.path)));
   // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
   return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
@@ -88,13 +89,25 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
   }
 }
 
+/** What is told of a database that is a file of this machine. */
+type FileLook = () => Promise<Omit<StoreState, 'writable'>>;
+
+/** Looks at a file that has just been opened, now and later. */
+async function lookAtFile(path: string): Promise<FileLook> {
+  const isInPlace = await fileInPlace(path);
+  return async () => {
+    const [freeBytes, isThere] = await Promise.all([freeBytesAt(dirname(path)).catch(() => undefined), isInPlace()]);
+    return defined({ freeBytes, moved: isThere ? undefined : true });
+  };
+}
+
 async function freeBytesAt(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
 }
 
-/** @param readRoom - bytes that are left for the database. Default: not known */
-function onSql({ database, memory }: Books, now: () => number, readRoom?: () => Promise<number>): Storage {
+/** @param look - at the file that the database is. Default: it is none */
+function onSql({ database, memory }: Books, now: () => number, look?: FileLook): Storage {
   const ledger = { ...createSqlLedger(database, now), ...memory };
   const counters = createSqlCounters(database, now);
   const passes = createSqlPassStore(database, now);
@@ -117,14 +130,14 @@ function onSql({ database, memory }: Books, now: () => number, readRoom?: () => 
       return payments + expired + rest;
     },
     async probe() {
-      const [writable, freeBytes] = await Promise.all([
+      const [writable, file] = await Promise.all([
         counters.put(PROBE, '', PROBE_MS).then(
           () => true,
           () => false,
         ),
-        readRoom?.().catch(() => undefined),
+        look?.(),
       ]);
-      return { writable, ...defined({ freeBytes }) };
+      return { writable, ...file };
     },
     close: () => database.close(),
   };

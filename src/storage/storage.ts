@@ -24,6 +24,8 @@ export interface StoreState {
   readonly writable: boolean;
   /** Bytes that are left on its disk; missing where it is not a file of this machine. */
   readonly freeBytes?: number;
+  /** Whether its file was moved, deleted or replaced, so that the next start would not find what is written now; missing where it was not. */
+  readonly moved?: boolean;
 }
 
 /** Where a service keeps what it must not lose, and what it counts. */
@@ -52,7 +54,7 @@ export interface Storage {
    * @returns how many went
    */
   prune(before: number, limit: number, booksBefore?: number): Promise<number>;
-  /** Writes a mark that nobody reads, as nothing else proves that the database takes writes, and looks how much room there is. Never rejects. */
+  /** Writes a mark that nobody reads, as nothing else proves that the database takes writes, and looks how much room there is, and whether its file is still in its place. Never rejects. */
   probe(): Promise<StoreState>;
   /** Closes every connection; the ledger and the counters are of no use after it. */
   close(): Promise<void>;

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import bs58 from 'bs58';
 import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
@@ -55,6 +59,20 @@ async function nearlyFullDisk(): Promise<Breakable> {
   };
 }
 
+/** What is written goes to a file that no restart would find. */
+async function movedFile(): Promise<Breakable> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-moved-'));
+  const path = join(folder, 'tollhouse.db');
+  return {
+    url: `sqlite:${path}`,
+    says: { store: 'failed' },
+    reason: /is another one, or gone/,
+    breakIt: () => rename(path, `${path}.aside`),
+    mend: () => rename(`${path}.aside`, path),
+    stop: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
 async function readOnlyPostgres(): Promise<Breakable> {
   const postgres = await ownPostgres();
   const url = await postgres.newDatabase();
@@ -81,6 +99,7 @@ const DISKS: readonly [string, () => Promise<Breakable>][] = [
 
 describe.each([
   ['Postgres takes no writes', readOnlyPostgres] as const,
+  ['the file of SQLite is elsewhere', movedFile] as const,
   // Elsewhere only the administrator makes disks.
   ...(probe === undefined ? [] : DISKS),
 ])('while %s', (_when, open) => {

@@ -15,7 +15,8 @@ import type { SetupCheck } from './setup-finding.js';
  * settlements more. `fee_limit_reached`: it has paid as much for network fees as it may in this hour. `recipient_unpayable`: a
  * wallet that is to be paid cannot receive the token, or the token cannot be taken; others can. `store_unwritable`: the store is
  * read, and takes no writes (a full or read-only disk, a standby). `store_full`: its disk has less than 16 MiB left, which payments
- * under way may need; `disk_low`: less than 256 MiB. `clock_off`: this machine's clock and the chain's are more than 30 s apart.
+ * under way may need; `disk_low`: less than 256 MiB. `store_moved`: its file was moved, deleted or replaced while it is open, so that
+ * the next start would not find what is written now. `clock_off`: this machine's clock and the chain's are more than 30 s apart.
  */
 export type HealthFault =
   | 'rpc_unreachable'
@@ -26,6 +27,7 @@ export type HealthFault =
   | 'store_unreachable'
   | 'store_unwritable'
   | 'store_full'
+  | 'store_moved'
   | 'disk_low'
   | 'clock_off'
   | 'facilitator_unreachable'
@@ -97,7 +99,11 @@ const DOWN: ReadonlySet<HealthFault> = new Set([
   'store_unreachable',
   'store_unwritable',
   'store_full',
+  'store_moved',
 ]);
+
+/** The store answers, and what it would be given now could be lost. */
+const CLOSED: ReadonlySet<HealthFault> = new Set(['store_unwritable', 'store_full', 'store_moved']);
 
 /** Makes the monitor of an embedded facilitator. It asks nothing before it is asked. */
 export function createHealthMonitor(parts: HealthParts): HealthMonitor {
@@ -159,8 +165,9 @@ async function examine(
 
 function storeFaults(answers: boolean, probed: StoreState | undefined): readonly HealthFault[] {
   if (!answers) return ['store_unreachable'];
-  const { writable = false, freeBytes = Number.POSITIVE_INFINITY } = probed ?? {};
+  const { writable = false, freeBytes = Number.POSITIVE_INFINITY, moved = false } = probed ?? {};
   return [
+    ...(moved ? (['store_moved'] as const) : []),
     ...(writable ? [] : (['store_unwritable'] as const)),
     ...(freeBytes < FULL_BYTES ? (['store_full'] as const) : []),
     ...(freeBytes >= FULL_BYTES && freeBytes < LOW_BYTES ? (['disk_low'] as const) : []),
@@ -218,8 +225,7 @@ export function servesNobody({ status, faults }: FacilitatorHealth): boolean {
 
 /** Why no payment is begun although the store can be read: what could not be written down would be taken for nothing. */
 export function storeFault(health: FacilitatorHealth | undefined): TollhouseError | undefined {
-  const isClosed = health?.faults.some((it) => it === 'store_unwritable' || it === 'store_full') === true;
-  if (!isClosed) return undefined;
+  if (health?.faults.some((it) => CLOSED.has(it)) !== true) return undefined;
   const detail = 'The store of payments takes no writes at the moment, so no payment is taken; nothing was charged.';
   return new TollhouseError('store_unavailable', detail, { retryAfterSeconds: STORE_RETRY_SECONDS });
 }

@@ -29,6 +29,7 @@ export const CHECK_STATES = [
   'unreachable',
   'unwritable',
   'full',
+  'moved',
   'wrong_network',
   'limit_reached',
   'unpayable',
@@ -95,6 +96,12 @@ const FAULTS: Readonly<Record<HealthFault, Fault>> = {
     state: 'failed',
     reason: 'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
     check: ['store', 'unwritable'],
+  },
+  store_moved: {
+    part: 'store',
+    state: 'failed',
+    reason: 'the file of the store of payments is another one, or gone: a restart would not find what is written now',
+    check: ['store', 'moved'],
   },
   store_full: {
     part: 'disk',

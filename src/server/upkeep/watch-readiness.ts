@@ -9,6 +9,8 @@ const ADVICE: Partial<Record<PartName, string>> = {
   counters: 'start it, or make room on its disk; payments go on by themselves when it answers again',
   limits: 'start it: nothing is limited meanwhile',
 };
+const MOVED =
+  'put the file that was opened back where DATABASE_URL names it, and payments go on by themselves; where it is lost, restore a backup and start again';
 const AGAIN_AFTER_MS = 3_600_000;
 
 /**
@@ -18,8 +20,8 @@ const AGAIN_AFTER_MS = 3_600_000;
  */
 export function watchReadiness(readiness: Readiness, logger: ServerLogger, now: () => number): () => Promise<void> {
   const told = new Map<PartName, { readonly reason: string; readonly at: number }>();
-  function tell({ part, state, reason, since }: TimedPart): void {
-    const [before, advice] = [told.get(part), ADVICE[part]];
+  function tell({ part, state, reason, since, check }: TimedPart): void {
+    const [before, advice] = [told.get(part), check?.[1] === 'moved' ? MOVED : ADVICE[part]];
     if (advice === undefined || state === 'unknown') return;
     if (reason === undefined) {
       if (told.delete(part)) logger.info({ part }, 'what had failed is well again');

@@ -1,3 +1,4 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { createRouter, type RouterSettings } from '../../../src/http/create-router.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
@@ -84,6 +85,27 @@ describe('readiness, part by part', () => {
     expect(['ok', 'degraded']).toContain(part('disk')?.state);
     await storage.close();
   });
+
+  test.each([
+    ['was moved', (path: string) => renameSync(path, `${path}.aside`)],
+    ['was deleted', (path: string) => rmSync(path)],
+    ['has another one in its place', (path: string) => copyFileSync(path, `${path}.copy`), true],
+  ])(
+    'a SQLite file that %s fails the store, as what is written is found by no restart',
+    async (_how, lose, isReplaced = false) => {
+      const path = folder.newPath('db');
+      const storage = await openStorage(`sqlite:${path}`);
+      lose(path);
+      if (isReplaced) renameSync(`${path}.copy`, path);
+      const read = await serve(fixture.facilitatorWith({ storage }));
+      const { status, part } = await read();
+      expect([status, part('store')]).toEqual([
+        503,
+        expect.objectContaining({ state: 'failed', reason: expect.stringContaining('is another one, or gone') }),
+      ]);
+      await storage.close();
+    },
+  );
 
   test('however often strangers ask, counters are asked once in five seconds', async () => {
     let asked = 0;

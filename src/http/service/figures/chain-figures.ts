@@ -15,6 +15,7 @@ const FAULTS = Object.keys({
   store_unreachable: true,
   store_unwritable: true,
   store_full: true,
+  store_moved: true,
   disk_low: true,
   clock_off: true,
   facilitator_unreachable: true,
