@@ -13,9 +13,9 @@ export function openSocket(url: string): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
-/** A request as its bytes are, one Latin-1 character each: nothing is tidied up. `Host` comes by itself. */
+/** A request as its bytes are, one Latin-1 character each: nothing is tidied up. `Host` comes by itself, the one that `fetch` writes: payments are for that. */
 export function rawRequest(line: string, headers: readonly string[] = [], body = ''): string {
-  return [`${line} HTTP/1.1`, 'Host: shop.example', ...headers, '', body].join('\r\n');
+  return [`${line} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '', body].join('\r\n');
 }
 
 /** The lines of header fields. */

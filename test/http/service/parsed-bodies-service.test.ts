@@ -104,7 +104,7 @@ describe.each(EXPRESSES)('the service behind a body parser, %s', (name, version)
 });
 
 describe.each(EXPRESSES)('a gate behind a body parser, %s', (_name, version) => {
-  const files = swallow((bytes) => ({ body: { name: 'a' }, files: [bytes.length] }));
+  const files = swallow((bytes) => ({ body: { name: 'a' }, files: [{ buffer: bytes, size: bytes.length }] }));
 
   test.each([
     ...PARSERS.map(([what, parser]) => [what, parser, JSON_TYPE, '{"a":1}', '{"a":2}'] as const),
