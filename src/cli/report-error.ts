@@ -8,12 +8,22 @@ import { jsonText } from './output/terminal.js';
 const NODE_ADVICE =
   'is the node running? "tollhouse serve" and "tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
 
+/** What sets where a server listens. */
+interface ListenSettings {
+  readonly port: string;
+  readonly host: string;
+}
+
 /** What to do when a server cannot listen, by the code of the system. */
-const LISTEN_ADVICE: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something listens there, perhaps another server of yours: stop it, or choose another port by --port',
-  EADDRNOTAVAIL: 'this machine has no such address: set HOST to one of its own, or to 0.0.0.0 for all of them',
-  EACCES: 'ports below 1024 are not for everybody: choose another one by --port',
+const LISTEN_ADVICE: Readonly<Record<string, (by: ListenSettings) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `something listens there, perhaps another server of yours: stop it, or choose another port by ${port}`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `this machine has no such address: set ${host} to one of its own, or to 0.0.0.0 for all of them`,
+  EACCES: ({ port }) => `ports below 1024 are not for everybody: choose another one by ${port}`,
 };
+const USUAL_PORT: ListenSettings = { port: '--port', host: 'HOST' };
+const OPERATOR_PORT: ListenSettings = { port: 'METRICS_PORT', host: 'METRICS_HOST' };
 
 /**
  * Tells on standard error what went wrong: mistakes and outages in a sentence, as JSON where that was asked for; only bugs show
@@ -40,6 +50,7 @@ function knownError(error: unknown): { readonly code: string; readonly message: 
   const syscall: unknown = Reflect.get(error, 'syscall');
   if (typeof syscall !== 'string') return undefined;
   const code = String(Reflect.get(error, 'code'));
-  const advice = syscall === 'listen' ? LISTEN_ADVICE[code] : undefined;
+  const settings = message.startsWith(`${OPERATOR_PORT.port}: `) ? OPERATOR_PORT : USUAL_PORT;
+  const advice = syscall === 'listen' ? LISTEN_ADVICE[code]?.(settings) : undefined;
   return { code, message: advice === undefined ? message : `${message}; ${advice}` };
 }

@@ -13,6 +13,10 @@ export function resolveOptions<S extends z.ZodObject>(where: string, schema: S, 
   if (mistake !== undefined) throw badOption(where, mistake);
   const result = schema.safeParse(input ?? {});
   if (result.success) return Object.freeze(result.data);
+  if (isFirstAlone(schema, input)) {
+    const meant = `${where}({ ${neededOf(schema).join(', ')} })`;
+    throw badOption(where, `the ${FIRST} stands in the place of the options; did you mean ${meant}?`, FIRST);
+  }
   if (input !== undefined && input !== null && !isObject(input))
     throw badOption(where, notAnObject(where, schema, input));
   throw optionsError(where, Object.keys(schema.shape), result.error.issues, input);
@@ -32,8 +36,21 @@ export function mistakeIn(where: string, input: unknown): string | undefined {
   return promises.map(([name]) => `option "${name}" is a promise; write "await" before what makes it`).join('; ');
 }
 
+/** What most functions cannot do without, and so is given by itself in the place of the options. */
+const FIRST = 'facilitator';
+
+function isFirstAlone(schema: z.ZodObject, input: unknown): boolean {
+  if (!isObject(input) || FIRST in input || !neededOf(schema).includes(FIRST)) return false;
+  return schema.shape[FIRST]?.safeParse(input).success === true;
+}
+
+/** Names of the options that have to be given. */
+function neededOf(schema: z.ZodObject): readonly string[] {
+  return Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
+}
+
 function notAnObject(where: string, schema: z.ZodObject, input: unknown): string {
-  const needed = Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
+  const needed = neededOf(schema);
   const given = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
   // Options within options have no function of their own.
   const names = needed.length > 0 ? needed : Object.keys(schema.shape);

@@ -18,9 +18,15 @@ export interface OperatorPort {
   close(): Promise<void>;
 }
 
+/** A server has two ports, and is to say which of them it cannot have. */
+function ofOperatorPort(error: unknown): unknown {
+  if (error instanceof Error) error.message = `METRICS_PORT: ${error.message}`;
+  return error;
+}
+
 /**
  * Opens the port of `METRICS_PORT`, with the figures and the probes, if there is to be one.
- * @throws Error of Node where it cannot be had
+ * @throws Error of Node where it cannot be had; its message begins with `METRICS_PORT: `
  */
 export async function openOperatorPort(
   { metricsPort, metricsHost = '127.0.0.1' }: Pick<ServerConfiguration, 'metricsPort' | 'metricsHost'>,
@@ -33,7 +39,9 @@ export async function openOperatorPort(
   app.use(createRoutes(METRICS_OPERATIONS, metrics).router, createRoutes(OPERATOR_PROBE_OPERATIONS, sources).router);
   app.use(answerNotFound, problemHandler);
   const server = createHttpServer(app);
-  await listen(server, metricsPort, metricsHost);
+  await listen(server, metricsPort, metricsHost).catch((error: unknown) => {
+    throw ofOperatorPort(error);
+  });
   return {
     url: urlOf(server),
     close: () =>

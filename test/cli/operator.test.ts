@@ -280,6 +280,12 @@ describe('tollhouse doctor', () => {
     ],
     ['books that are forgotten', () => ({ DATABASE_URL: 'memory:' }), 1, { what: 'DATABASE_URL', status: 'warning' }],
     [
+      'a file that is no database',
+      () => ({ DATABASE_URL: `sqlite:${fixture.keyFile(RICH)}` }),
+      2,
+      { what: 'DATABASE_URL', fix: expect.stringContaining('name a database of Tollhouse') },
+    ],
+    [
       'a Postgres that is not there',
       () => ({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/db' }),
       2,

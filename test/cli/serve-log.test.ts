@@ -85,6 +85,34 @@ test('a server whose port is taken says how to choose another', async () => {
   expect(text).toMatch(/tollhouse: listen EADDRINUSE.*choose another port by --port/);
 });
 
+test('a server whose METRICS_PORT is taken says which port that is, and what sets it', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const child = runFile('src/cli/main.ts', ['serve', '--port', '0'], {
+    DATABASE_URL: 'memory:',
+    LOG_LEVEL: 'info',
+    METRICS_PORT: String(port),
+  });
+  const printed = outputOf(child);
+  const { code } = await endOf(child);
+  taken.close();
+  expect(code).toBe(1);
+  expect(JSON.parse(linesOf(printed).at(-1) ?? '')).toMatchObject({
+    code: 'EADDRINUSE',
+    reason: expect.stringMatching(/^METRICS_PORT: listen EADDRINUSE/),
+  });
+  expect(printed.err).toMatch(/METRICS_PORT: listen EADDRINUSE.*choose another port by METRICS_PORT/);
+  expect(printed.err).not.toContain('--port');
+});
+
+test('a key file with nothing in it is said to be empty', async () => {
+  const path = folder.newPath('json');
+  writeFileSync(path, '\n', { mode: 0o600 });
+  const { code, text } = await tollhouse('pay', 'http://127.0.0.1:9/demo', '--keypair', path);
+  expect([code, text]).toEqual([2, expect.stringContaining(`--keypair: the file "${path}" is empty: it must hold`)]);
+});
+
 test('a file that holds no key is named, and what it must hold', async () => {
   const path = folder.newPath('json');
   writeFileSync(path, '"junk"', { mode: 0o600 });

@@ -37,12 +37,12 @@ export function readWallet(
   if (path === undefined) return undefined;
   const text = readSecretFile(path);
   if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read`);
-  if (!isKey(text)) throw new UsageError(`--keypair: ${shownFile(path)} ${NO_KEY}`);
+  const holds = text.trim() === '' ? 'is empty' : 'holds no key';
+  if (!isKey(text)) throw new UsageError(`--keypair: ${shownFile(path)} ${holds}: ${WANTED}`);
   return text;
 }
 
-const NO_KEY =
-  'holds no key: it must hold what "tollhouse keygen" or solana-keygen writes, the secret key and not its address';
+const WANTED = 'it must hold what "tollhouse keygen" or solana-keygen writes, the secret key and not its address';
 
 function isKey(text: string): boolean {
   try {

@@ -24,6 +24,7 @@ export const keyText = z.string().transform((value, context) => {
   const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);
   const text = looksLikeKey ? value : readSecretFile(value);
   if (text === undefined) return fault(context, 'the path of a readable key file, base58 text or a JSON array');
+  if (text.trim() === '') return fault(context, `a Solana key of 64 bytes, and the file "${value}" is empty`);
   try {
     createFeePayer(text, 'FACILITATOR_KEYPAIR');
     return text;

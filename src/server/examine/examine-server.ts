@@ -27,7 +27,10 @@ export async function examineDatabase({ databaseUrl }: ServerConfiguration): Pro
     const detail = `${shown} opens; ${pending.length} steps of its schema are pending, which the server makes at its start`;
     return risky(what, detail, 'make a backup, then: tollhouse db migrate');
   } catch (error) {
-    return broken(what, `${shown} cannot be used: ${messageOf(error)}`, 'see that it is there and lets this user in');
+    // Of a file the error says itself what to do.
+    const [, detail = messageOf(error), fix = 'see that it is there and lets this user in'] =
+      /^(.*); (name a .*)$/.exec(messageOf(error)) ?? [];
+    return broken(what, `${shown} cannot be used: ${detail}`, fix);
   }
 }
 

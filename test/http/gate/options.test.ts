@@ -3,6 +3,7 @@ import bs58 from 'bs58';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facilitator.js';
+import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -369,6 +370,18 @@ describe('createFacilitator throws at start, and says what was probably meant', 
 
     expect(kinds[0]?.feePayer).toBe(keypair.publicKey.toBase58());
     await made.close();
+  });
+});
+
+describe('a facilitator in the place of the options', () => {
+  test.each<[string, (options: never) => unknown, string]>([
+    ['createRouter', createRouter, 'createRouter({ facilitator })'],
+    ['requirePayment', requirePayment, 'requirePayment({ facilitator, price, payTo })'],
+    ['requireTokenBalance', requireTokenBalance, 'requireTokenBalance({ facilitator })'],
+  ])('is told by %s, with what was meant', (where, call, meant) => {
+    expect(faultOf(call, facilitator).message).toBe(
+      `${where}: the facilitator stands in the place of the options; did you mean ${meant}?`,
+    );
   });
 });
 

@@ -51,6 +51,14 @@ test('a SQLite file that cannot be made or read is one clear line with its path'
   }
 });
 
+test('a file that is no database is told as that, and not as one that cannot be written to', async () => {
+  const path = join(folder.path, 'letter.txt');
+  writeFileSync(path, 'not a database, and long enough to be taken for a broken header of one'.repeat(20));
+  const { code, message } = await errorOf(`sqlite:${path}`);
+  expect([code, message]).toEqual(['bad_option', expect.stringContaining('(file is not a database); name a database')]);
+  expect(message).not.toContain('may write to');
+});
+
 test('a server that is not there is one clear line with its address and without the password', async () => {
   const listener = createServer().listen(0, '127.0.0.1');
   await once(listener, 'listening');

@@ -17,7 +17,13 @@ import {
 } from '../sql-database.js';
 import { loadSqliteDriver } from './load-sqlite-driver.js';
 import { makeOwnerOnlyFile } from './owner-only-file.js';
-import { isBusy, type SqliteConnection, type SqliteDriver, type SqliteStatement } from './sqlite-driver.js';
+import {
+  isBusy,
+  isNoDatabase,
+  type SqliteConnection,
+  type SqliteDriver,
+  type SqliteStatement,
+} from './sqlite-driver.js';
 import { sqliteWrites } from './sqlite-writes.js';
 
 /** How long a write waits for the write of another process. */
@@ -88,7 +94,9 @@ async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnec
 }
 
 function cannotOpen(file: string, cause: unknown): TollhouseError {
-  const hint = 'name a file in a folder that this process may write to';
+  const hint = isNoDatabase(cause)
+    ? 'name a database of Tollhouse, or a file that is not there yet'
+    : 'name a file in a folder that this process may write to';
   return badOption('openStorage', `cannot open the SQLite file ${file} (${lineOf(cause)}); ${hint}`, 'databaseUrl');
 }
 

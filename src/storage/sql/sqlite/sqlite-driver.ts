@@ -2,6 +2,7 @@ import { codeOf } from '../load-driver.js';
 import type { Row, SqlInput } from '../sql-database.js';
 
 const BUSY = 5;
+const NOT_A_DATABASE = 26;
 
 /** Parameters by place, or by name, where `$1` is called `1`. */
 export type SqliteValues = readonly unknown[] | Readonly<Record<string, SqlInput>>;
@@ -39,6 +40,15 @@ export interface SqliteDriver {
 
 /** Whether an error of a driver says that another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
-  // An extended code has the plain one in its low byte.
-  return codeOf(error).startsWith('SQLITE_BUSY') || (Number(Reflect.get(Object(error), 'errcode')) & 0xff) === BUSY;
+  return codeOf(error).startsWith('SQLITE_BUSY') || plainCodeOf(error) === BUSY;
+}
+
+/** Whether an error of a driver says that the file holds something else than a database. */
+export function isNoDatabase(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_NOTADB' || plainCodeOf(error) === NOT_A_DATABASE;
+}
+
+/** An extended code has the plain one in its low byte. */
+function plainCodeOf(error: unknown): number {
+  return Number(Reflect.get(Object(error), 'errcode')) & 0xff;
 }

@@ -67,6 +67,13 @@ test('refunds are told by a key and bounds; bounds of nothing and amounts that a
   expect(faultsOf({ REFUND_KEYPAIR: keypair })).toContain('to leave the sandbox chain');
 });
 
+test('a key file with nothing in it is said to be empty', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'tollhouse-')), 'key.json');
+  writeFileSync(path, '', { mode: 0o600 });
+  const told = faultsOf({ SOLANA_NETWORK: 'solana-devnet', FACILITATOR_KEYPAIR: path });
+  expect(told).toContain(`FACILITATOR_KEYPAIR must be a Solana key of 64 bytes, and the file "${path}" is empty`);
+});
+
 test('an empty variable is as good as none', () => {
   expect(readConfiguration({ PORT: '', JWT_SECRET: '', TIERS_FILE: '', LOG_LEVEL: '' })).toEqual(readConfiguration({}));
 });
