@@ -6,15 +6,14 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
-  type InterruptedQuery,
   type LandedMoney,
   type Ledger,
   MAX_RERUNS,
   type Outcome,
   type PaymentRecord,
   type PaymentState,
-  type UnresolvedQuery,
 } from '../../src/storage/ledger/ledger.js';
+import type { InterruptedQuery, UnresolvedQuery } from '../../src/storage/ledger/unfinished-payments.js';
 import type { LedgerUnderTest } from './ledger.js';
 import { newRequest } from './ledger-requests.js';
 import { newClaim, TERMS } from './ledger-samples.js';

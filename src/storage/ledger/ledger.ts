@@ -1,9 +1,10 @@
 import type { Leg } from '../../protocol/money/split.js';
 import type { Reason } from '../../protocol/reasons.js';
-import type { NetworkId, Terms } from '../../protocol/types.js';
+import type { Terms } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
 import type { PassPurchase } from '../passes/pass-store.js';
 import type { PaymentRequestLedger } from './payment-request.js';
+import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js';
 
 /**
  * The life of a payment. These tables decide it; the stores obey them, and a test walks every event through every state of
@@ -113,21 +114,6 @@ export type ClaimResult =
 
 /** What is known of a transaction right before it is sent. */
 export type Broadcast = Pick<PaymentRecord, 'signature' | 'lastValidBlockHeight'>;
-
-/** Which payments are looked after that nobody brings to an end. */
-export interface UnresolvedQuery {
-  readonly network: NetworkId;
-  /** How long those that are answered are not answered again, whoever asks. Milliseconds. */
-  readonly restMs: number;
-  /** How many at most. */
-  readonly limit: number;
-}
-
-/** Which payments are looked after whose runs have broken off. */
-export interface InterruptedQuery extends Omit<UnresolvedQuery, 'restMs'> {
-  /** Those whose lease ended within so many milliseconds. Who looks again and again need not find all that are owed. */
-  readonly endedWithinMs: number;
-}
 
 /** Money that landed before its payment was heard of, and the events that tell of it. */
 export interface LandedMoney {

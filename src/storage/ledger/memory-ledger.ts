@@ -8,17 +8,16 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
-  type InterruptedQuery,
   type LandedMoney,
   type Ledger,
   MAX_RERUNS,
   type Outcome,
   type PaymentRecord,
   type PaymentState,
-  type UnresolvedQuery,
 } from './ledger.js';
 import type { PaymentRequestRecord } from './payment-request.js';
 import { FINAL_STATES, isSameUse, lostClaim, MOST_PURCHASES } from './payment-use.js';
+import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js';
 
 /** Bounds of the ledger in memory. */
 export interface MemoryLedgerOptions {

@@ -8,11 +8,9 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
-  type InterruptedQuery,
   type Ledger,
   MAX_RERUNS,
   type Outcome,
-  type UnresolvedQuery,
 } from './ledger.js';
 import { LEDGER, NEW_REQUEST, REFERENCES_AT_ONCE } from './ledger-statements.js';
 import { createClaimNew } from './new-payments.js';
@@ -20,6 +18,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
 import { firstOf, lifeOf, paymentRequestToSql, toPayment, toPaymentRequest } from './payment-rows.js';
 import { lostClaim } from './payment-use.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
+import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js';
 
 /**
  * A ledger on SQLite or Postgres. The database is not closed with it.
