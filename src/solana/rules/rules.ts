@@ -144,7 +144,7 @@ export const signatures: Check = {
   },
 };
 
-/** A rule that lets through only some kinds of instruction, and at most so many. */
+/** A rule that lets through only some kinds of instruction. */
 export function onlyInstructions(kinds: readonly PlainInstruction['kind'][]): Check {
   const allowed = new Set(kinds);
   return {
