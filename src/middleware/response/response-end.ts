@@ -12,14 +12,14 @@ export function isClientGone(res: ServerResponse): boolean {
   return res.closed || res.destroyed || res.req.socket.destroyed;
 }
 
-/** Half of the default hold on a payment. */
+/** So long a response that nobody cuts off may be on its way. Its payment is held meanwhile, by heart-beats of this process. */
 const PATIENCE_MS = 60_000;
 
 /**
  * Whether the whole response was handed over before the connection closed, or is kept for its client under an
- * `Idempotency-Key`. Ask before the response is written.
- * @param timeoutMs - after so long one that is still on its way counts as handed over: it must not outlast the hold on its
- *   payment. Default a minute
+ * `Idempotency-Key`. Ask before the response is written, or in the same turn.
+ * @param timeoutMs - after so long one that is still on its way counts as handed over, as its payment is not to be held for
+ *   ever. Default a minute
  */
 export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS): Promise<boolean> {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { beginSpan, inSpan, isTraced, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
 import type { Decision } from '../gate/gate.js';
 import { problemCodeOf } from '../gate/respond.js';
-import { delivered, limitDelivery } from '../response/response-end.js';
+import { deliverInTime } from '../response/deliver.js';
 
 /**
  * Begins a span of a request, which ends with its response at the latest and then says how that ended. Where no span is active it goes on
@@ -58,16 +58,7 @@ export function inHandlerSpan<T>(run: () => T): T {
   return inSpan('tollhouse.handler', {}, run);
 }
 
-/**
- * Sends a response as a span of its own.
- * @param timeoutMs - what is not taken by then is broken off
- * @returns whether its client has had it
- */
+/** {@link deliverInTime} as a span of its own. */
 export function deliver(res: Response, timeoutMs: number, send: () => void): Promise<boolean> {
-  return inSpan('tollhouse.deliver', {}, () => {
-    const handedOver = delivered(res, 2 * timeoutMs);
-    send();
-    limitDelivery(res, timeoutMs);
-    return handedOver;
-  });
+  return inSpan('tollhouse.deliver', {}, () => deliverInTime(res, timeoutMs, send));
 }
