@@ -20,6 +20,11 @@ const folder = mkdtempSync(join(tmpdir(), 'repeated-ranges-'));
 beforeAll(() => writeFileSync(join(folder, 'film.txt'), FILM));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** Which pass a token is of: each is made anew. */
+function passIn(token: string | null | undefined): unknown {
+  return JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString()).jti;
+}
+
 describe.each(EXPRESSES)('a paid file that is asked for in parts, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
@@ -122,7 +127,7 @@ describe.each(EXPRESSES)('a paid file that is asked for in parts, %s', (_name, e
       code: 'payment_already_used',
       detail: expect.stringContaining('Access-Pass'),
     });
-    expect(refused.headers.get('access-pass')).toBe(token['access-pass']);
+    expect(passIn(refused.headers.get('access-pass'))).toBe(passIn(token['access-pass']));
   });
 
   test('under an Idempotency-Key gives a part to the same Range alone', async () => {
