@@ -132,13 +132,13 @@ async function serve(paid: PaidRequest): Promise<void> {
     await gate.accept?.(req, claim);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
-      if (!(await mayReplay(paid, stored))) return;
+      if (!(await mayReplay(paid, stored))) return; // It has answered the request.
       const headers = await paid.landedHeaders(claim.receipt);
       await claim.served();
       await identifier.keep?.(stored);
       return sendAgain(paid, stored, headers);
     }
-    if (claim.resumed && !(await mayRunAgain(paid))) return;
+    if (claim.resumed && !(await mayRunAgain(paid))) return; // The same.
   } catch (error) {
     await giveBack(paid);
     throw error;
@@ -173,7 +173,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     }
     await kept.put(end.response);
     const receipt = await takeMoney(paid, buffered.send);
-    if (receipt === undefined) return;
+    if (receipt === undefined) return; // The same.
     await paid.meter?.end(true);
     const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
     // Who does not read is cut off before this counts as handed over.
@@ -195,7 +195,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { res, gate, claim, kept } = paid;
   const { run = runHandler } = gate;
   const receipt = await takeMoney(paid, (write) => write());
-  if (receipt === undefined) return;
+  if (receipt === undefined) return; // It has answered the request.
   // Whoever serves in the handler's place keeps books of the money.
   if (isClientGone(res) && gate.run === undefined) return claim.keep();
   paid.tell(receipt);
