@@ -55,7 +55,7 @@ test('a file that is no database is told as that, and not as one that cannot be 
   const path = join(folder.path, 'letter.txt');
   writeFileSync(path, 'not a database, and long enough to be taken for a broken header of one'.repeat(20));
   const { code, message } = await errorOf(`sqlite:${path}`);
-  expect([code, message]).toEqual(['bad_option', expect.stringContaining('(file is not a database); name a database')]);
+  expect([code, message]).toEqual(['bad_option', expect.stringContaining('file is not a database); name a database')]);
   expect(message).not.toContain('may write to');
 });
 
