@@ -99,7 +99,12 @@ describe('what is missing is named, with what to pass', () => {
       [{ facilitator, limits: 'off' }],
       /"limits" must be false, or \{ scale: 2 \}/,
     ],
-    ['createRouter of the facilitator', createRouter, [facilitator], /did you mean createRouter\(\{ facilitator \}\)\?/],
+    [
+      'createRouter of the facilitator',
+      createRouter,
+      [facilitator],
+      /did you mean createRouter\(\{ facilitator \}\)\?/,
+    ],
     ['createAuthRouter()', createAuthRouter, [], /^createAuthRouter: option "identity" is missing: .*createIdentity/],
     ['createGateway({})', createGateway, [{}], /"facilitator" is missing: .*createFacilitator/],
     ['createIdentity({})', createIdentity, [{}], /^createIdentity: option "network" is missing/],
