@@ -107,11 +107,29 @@ export function routePattern(req: Request, written: WrittenRoute | undefined): u
  * pattern names is there no longer then. A gate of ours on it tells as well, but for wrapped ones.
  */
 function isAtRoute(req: Request, pattern: unknown): boolean {
+  if (pattern === undefined) return false;
+  const known = signsOf.get(req.route);
+  const signs = known === undefined ? readSigns(req, pattern) : known;
+  signsOf.set(req.route, signs);
+  const isThere = (name: string) => Object.hasOwn(req.params, name);
+  return signs?.sure.every(isThere) === true && (signs.isGated || signs.optional.every(isThere));
+}
+
+/** How a request at a route is told. */
+interface RouteSigns {
+  readonly isGated: boolean;
+  /** Parameters that each request at it has, and those that it may have. */
+  readonly sure: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** Every request of a pass asks, some of them for each thing that is sold; `null` of routes that nothing tells. */
+const signsOf = new WeakMap<object, RouteSigns | null>();
+
+function readSigns(req: Request, pattern: unknown): RouteSigns | null {
   const isGated = routeHandlers(req).some((it) => askFirstOf(it) !== undefined);
-  if (typeof pattern !== 'string') return isGated;
-  const [sure, optional] = [pattern.replace(OPTIONAL, ''), pattern].map(namesIn);
-  const isThere = (names: readonly string[] = []) => names.every((it) => Object.hasOwn(req.params, it));
-  return isThere(sure) && (isGated || isThere(optional));
+  if (typeof pattern !== 'string') return isGated ? { isGated, sure: [], optional: [] } : null;
+  return { isGated, sure: namesIn(pattern.replace(OPTIONAL, '')), optional: namesIn(pattern) };
 }
 
 /** The names of the parameters of a pattern: `:id`, `*rest`; `*` alone is 0 in Express 4. */
