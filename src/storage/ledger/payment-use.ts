@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ClaimResult, PaymentRecord, PaymentState } from './ledger.js';
 
 /** What a payment is brought for, and by whom. */
@@ -9,7 +9,7 @@ const AT = '@';
 
 /** A fingerprint of a request at one host alone. */
 export function atHost(fingerprint: string, host: string): string {
-  return `${fingerprint}${AT}${createHash('sha256').update(host).digest('hex')}`;
+  return `${fingerprint}${AT}${hash('sha256', host)}`;
 }
 
 /** What names the request in a fingerprint, whichever host was asked. */
