@@ -1,20 +1,18 @@
-import { lookup as resolve } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
-import { badOption } from '../../errors/errors.js';
+import { badOption, TollhouseError } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
-import { withTimeout } from '../../lib/work/with-timeout.js';
 import { isInside, isNetwork, isPublicAddress, type Network, readAddressRange } from './address-ranges.js';
-
-/** The addresses of a host name. Rejects when it has none. */
-export type Lookup = (hostname: string) => Promise<readonly string[]>;
+import { createNameLookup, type Lookup, type NameLookupOptions, NameNotResolved } from './name-lookup.js';
 
 /** Options of {@link createAddressGuard}. */
 export interface AddressGuardOptions {
   /** Networks that are let in although they are not public, over http too, in CIDR notation. Default: none. */
   readonly allow?: readonly string[];
-  /** How names are resolved. Default: the system's resolver. */
+  /** How names are resolved. Default: by the hosts file and name servers, as `names` says. */
   readonly lookup?: Lookup;
+  /** Options of the look-up that is there by default; `atOnce` goes for what is registered, and for connections again. */
+  readonly names?: NameLookupOptions;
 }
 
 /** Keeps outgoing calls to addresses that others choose away from our own network. */
@@ -23,8 +21,10 @@ export interface AddressGuard {
    * What is wrong with an address that somebody registers, as the rest of a sentence that begins with its name ("must
    * be …"); undefined when nothing is. https only, no user, no fragment, a usual port, and public unicast addresses only:
    * literals in every notation and whatever the name resolves to now. Never tells what a name resolves to.
+   * @param owner - who registers it: where many names are looked up, they share the room for it. Default: nobody
+   * @throws TollhouseError `rate_limited` when the name made room for those of others
    */
-  checkUrl(url: string): Promise<string | undefined>;
+  checkUrl(url: string, owner?: string): Promise<string | undefined>;
   /**
    * Connects for undici (`new Agent({ connect: guard.connect })`). Checks literals and every resolved address again, each
    * time that a connection is made, and connects to a checked address only: a name that resolves to something else by now
@@ -43,32 +43,41 @@ type Protocol = 'http:' | 'https:';
 
 const MAX_URL_LENGTH = 2048;
 const CONNECT_TIMEOUT_MS = 5_000;
-const LOOKUP_TIMEOUT_MS = 5_000;
 /** Other ports below are those of services that are not spoken to over HTTP. */
 const FIRST_FREE_PORT = 1024;
 const WEB_PORTS = ['', '80', '443'];
+/** Names of projects and webhooks that there are, which quotas bound: more than looks and deliveries begin at one moment. */
+const CONNECTIONS_AT_ONCE = 512;
+const UNRESOLVED = 'must have a host that can be resolved';
+const SILENT = `${UNRESOLVED}: no name server has told its addresses in time`;
+const CROWDED =
+  'Too many host names are being looked up, most of them for you; send this again when some of them are answered.';
+const RETRY_SECONDS = 5;
 
 /**
  * Makes a guard.
  * @throws TollhouseError `bad_option` when a network is not in CIDR notation
  */
-export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressGuardOptions = {}): AddressGuard {
+export function createAddressGuard({ allow = [], lookup, names }: AddressGuardOptions = {}): AddressGuard {
   const wrong = allow.find((text) => !isNetwork(text));
   if (wrong !== undefined) {
     throw badOption('createAddressGuard', `"${wrong}" is not a network such as 10.0.0.0/8`, 'allow');
   }
   const networks = allow.map(readAddressRange);
   const mayReach = (protocol: Protocol, address: string) => isPermitted(protocol, address, networks);
-  const connectors = buildConnectors(lookup, mayReach);
+  const ofRegistered = lookup ?? createNameLookup(names);
+  const ofConnected = lookup ?? createNameLookup({ atOnce: CONNECTIONS_AT_ONCE, ...names });
+  const connectors = buildConnectors(ofConnected, mayReach);
 
   return {
-    async checkUrl(text) {
+    async checkUrl(text, owner) {
       const fault = shapeFault(text);
       if (fault !== undefined) return fault;
       const { protocol, hostname } = new URL(text);
       const host = bare(hostname);
-      const addresses = isIP(host) === 0 ? (await withTimeout(LOOKUP_TIMEOUT_MS, () => lookup(host)))?.value : [host];
-      if (addresses === undefined || addresses.length === 0) return 'must have a host that can be resolved';
+      const addresses = isIP(host) === 0 ? await ofRegistered(host, owner).catch(faultOf) : [host];
+      if (typeof addresses === 'string') return addresses;
+      if (addresses.length === 0) return UNRESOLVED;
       if (addresses.every((it) => mayReach(asProtocol(protocol), it))) return undefined;
       return protocol === 'https:' ? 'must be at a public address' : 'must be an https address';
     },
@@ -143,9 +152,10 @@ function refused(host: string): AddressRefused {
   return new AddressRefused(`${host} is not at an address that may be called`);
 }
 
-async function resolveAll(hostname: string): Promise<readonly string[]> {
-  const found = await resolve(hostname, { all: true });
-  return found.map(({ address }) => address);
+function faultOf(error: unknown): string {
+  const reason = error instanceof NameNotResolved ? error.reason : 'unknown';
+  if (reason === 'crowded') throw new TollhouseError('rate_limited', CROWDED, { retryAfterSeconds: RETRY_SECONDS });
+  return reason === 'silent' ? SILENT : UNRESOLVED;
 }
 
 /** Without the brackets that an IPv6 address has in a URL. */

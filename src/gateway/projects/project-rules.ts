@@ -34,7 +34,8 @@ const DEFAULT_LIMITS = { perSecond: 100, concurrent: 50, maxBodyBytes: 10 * 1024
  * Fills in the defaults of a draft and checks what its form does not show. What is as it was before is not asked for again:
  * neither the address of the upstream nor the token.
  * @param before - the project that is changed; undefined for a new one
- * @throws TollhouseError `validation_failed` with every fault at once, `secrets_key_missing`, `secrets_key_unknown`
+ * @throws TollhouseError `validation_failed` with every fault at once, `secrets_key_missing`, `secrets_key_unknown`,
+ * `rate_limited` where too many host names are looked up
  */
 export async function settingsOf(
   draft: ProjectDraft,
@@ -56,7 +57,7 @@ export async function settingsOf(
     .map((it) => it.amount);
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
-    faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
+    faultAt('/upstream/url', await upstreamFault(upstream.url, owner, rules, before)),
     faultAt('/upstream/health/path', healthFault(upstream)),
     ...writtenFaults(upstream, before?.upstream),
     ...[price, routes, freeCalls].flatMap((it) => (it.ok ? [] : it.faults)),
@@ -120,6 +121,7 @@ function exampleFault(path = ''): string | undefined {
 
 async function upstreamFault(
   url: string,
+  owner: string,
   { addressGuard }: ProjectRules,
   before: ProjectRecord | undefined,
 ): Promise<string | undefined> {
@@ -127,7 +129,7 @@ async function upstreamFault(
   if (URL.canParse(url) && hasDotSegments(new URL(url).pathname)) {
     return 'must not have a segment "." or ".." that is encoded or has parameters after ";": write where it leads';
   }
-  return addressGuard.checkUrl(url);
+  return addressGuard.checkUrl(url, owner);
 }
 
 async function splitFault(

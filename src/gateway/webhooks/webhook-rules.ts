@@ -27,7 +27,7 @@ export interface WebhookDraft {
 
 /**
  * Checks what the form of a webhook does not show.
- * @throws TollhouseError `validation_failed` with every fault at once
+ * @throws TollhouseError `validation_failed` with every fault at once; `rate_limited` where too many host names are looked up
  */
 export async function checkWebhook(
   { url, projectId }: WebhookDraft,
@@ -35,7 +35,7 @@ export async function checkWebhook(
   { addressGuard, ownsProject }: WebhookRules,
 ): Promise<void> {
   const faults: FieldFault[] = [];
-  const wrongUrl = await addressGuard.checkUrl(url);
+  const wrongUrl = await addressGuard.checkUrl(url, caller.wallet);
   if (wrongUrl !== undefined) faults.push({ pointer: '/url', code: 'address', detail: wrongUrl });
   if (projectId !== undefined && !(await mayUse(caller, projectId, ownsProject))) {
     faults.push({ pointer: '/project_id', code: 'project', detail: 'must be the id of a project of yours' });
