@@ -1,9 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
-import { onConnection } from '../../lib/http/connection-events.js';
+import { isClientGone, onConnection } from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
-import { isClientGone } from '../../middleware/response/response-end.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isClientGone } from '../../middleware/response/response-end.js';
+import { isClientGone, onceOver } from '../../lib/http/connection-events.js';
 import type { ExchangeEnd } from './exchange-rules.js';
 
 /** How often, and for how long in all, a call is sent again. */
@@ -57,10 +57,10 @@ function pauseWhileOpen(res: ServerResponse, pauseMs: number): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
-      res.off('close', end);
+      stop();
       resolve();
     };
     const timer = setTimeout(end, pauseMs);
-    res.on('close', end);
+    const stop = onceOver(res, end);
   });
 }

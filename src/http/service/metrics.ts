@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { onceOver } from '../../lib/http/connection-events.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
 import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
 import { oncePerRequest } from '../../middleware/gate/once-per-request.js';
@@ -47,7 +48,7 @@ export function createMetrics(facilitator: Facilitator, gateway?: Gateway): Metr
     count: asMiddleware(
       oncePerRequest((req, res, next) => {
         const begunAt = performance.now();
-        res.once('close', () => {
+        onceOver(res, () => {
           const seconds = (performance.now() - begunAt) / MILLISECONDS;
           // The first requests may be over before the package is loaded.
           if (figures === undefined) loading.then((it) => it?.count(req, res, seconds)).catch(() => {});

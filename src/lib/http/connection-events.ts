@@ -45,3 +45,34 @@ function waitingOn(socket: Socket, event: ConnectionEvent): Waiting {
   socket.on(event, call);
   return { listeners, call };
 }
+
+/**
+ * Whether nobody waits for the response any more. A response whose turn on its connection had not come yet, behind those of
+ * requests that were sent before it, is not closed with the connection: only the socket knows.
+ */
+export function isClientGone(res: ServerResponse): boolean {
+  return res.closed || res.destroyed || res.req.socket.destroyed;
+}
+
+/**
+ * Calls once when a response is over: it has left, or nobody waits for it any more. 'close' alone tells neither of a response whose turn on
+ * its connection had not come, nor of one that is over before anybody asks; of that it is called in the next tick.
+ * @returns ends it
+ */
+export function onceOver(res: ServerResponse, listener: () => void): () => void {
+  let isDue = true;
+  const over = (): void => {
+    if (!isDue) return;
+    stop();
+    listener();
+  };
+  const stopWaiting = onConnection(res, 'close', over);
+  const stop = (): void => {
+    isDue = false;
+    res.off('close', over);
+    stopWaiting();
+  };
+  res.on('close', over);
+  if (isClientGone(res)) process.nextTick(over);
+  return stop;
+}

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { defined } from '../../lib/defined.js';
 import { clientIp } from '../../lib/http/client-ip.js';
+import { onceOver } from '../../lib/http/connection-events.js';
 import { requestIdOf } from './request-id.js';
 import { paymentOf, walletOf } from './request-properties.js';
 import { problemCodeOf } from './respond.js';
@@ -25,7 +26,7 @@ export function logRequests(logger: RequestLogger): RequestHandler {
     const since = performance.now();
     const id = requestIdOf(res);
     const { method, originalUrl } = req;
-    res.once('close', () => {
+    onceOver(res, () => {
       const line = {
         request_id: id,
         method,

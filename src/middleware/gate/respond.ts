@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
@@ -10,10 +11,10 @@ import { requestIdOf } from './request-id.js';
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
-const codes = createRequestNote<Response, ErrorCode>();
+const codes = createRequestNote<ServerResponse, ErrorCode>();
 
 /** The code of the problem that a request was answered with; undefined for other responses. */
-export function problemCodeOf(res: Response): ErrorCode | undefined {
+export function problemCodeOf(res: ServerResponse): ErrorCode | undefined {
   return codes.of(res);
 }
 

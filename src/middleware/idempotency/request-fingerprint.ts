@@ -162,5 +162,6 @@ function peek(req: Request, maxBytes: number): Promise<PeekedBody> {
     req.once('close', gone);
     req.on('readable', look);
     if (req.complete) look();
+    else if (req.destroyed) gone();
   });
 }

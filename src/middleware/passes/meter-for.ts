@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { isClientGone } from '../response/response-end.js';
+import { isClientGone } from '../../lib/http/connection-events.js';
 import { createCreditMeter, type MeterParts } from './credit-meter.js';
 import { endOutOfCredit } from './out-of-credit.js';
 import { troubled } from './pass-troubles.js';

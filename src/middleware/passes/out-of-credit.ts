@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import { problem } from '../../errors/errors.js';
+import { isClientGone } from '../../lib/http/connection-events.js';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { sendProblem } from '../gate/respond.js';
-import { isClientGone } from '../response/response-end.js';
 import type { PassRefusal, Refuse } from './pass-types.js';
 
 /**

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import { isClientGone } from '../../lib/http/connection-events.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
@@ -12,7 +13,6 @@ import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
-import { isClientGone } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import { deliver, inHandlerSpan } from '../tracing/request-span.js';

@@ -3,6 +3,7 @@ import type { KeyAuthenticator, KeyCheck } from '../../identity/service-keys/ser
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import type { Identity, ProvenWallet } from '../../identity/types.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
+import { onHeaders } from '../../lib/http/write-head.js';
 import { isPending, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { noteBeyondLimit } from '../gate/locked-out.js';
 import { sendError } from '../gate/respond.js';
@@ -123,7 +124,7 @@ export function onlyWhatIsRight({ refuse, limit, tries, clientOf }: RightParts):
     const seconds = Number(res.getHeader('Retry-After') ?? 1);
     res.removeHeader('Retry-After');
     noteBeyondLimit(res, seconds);
-    res.once('finish', () => {
+    onHeaders(res, () => {
       if (res.statusCode < 400) tries.giveBack(client);
     });
     void limit(req, res, next);

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { onceOver } from '../../lib/http/connection-events.js';
 import {
   callBack,
   type HoldingMethod,
@@ -55,8 +56,13 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
   function finish(end: BufferEnd): void {
     if (mode !== 'hold') return;
     mode = 'mute';
-    clearTimeout(timer);
+    stopWaiting();
     settle(end);
+  }
+
+  function stopWaiting(): void {
+    clearTimeout(timer);
+    stopWatching();
   }
 
   function open(): void {
@@ -69,7 +75,7 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
   }
 
   const timer = setTimeout(() => finish({ why: 'timeout' }), limits.timeoutMs);
-  res.once('close', () => finish({ why: 'client_gone' }));
+  const stopWatching = onceOver(res, () => finish({ why: 'client_gone' }));
   const intercept = interceptMethods(res, () => mode, holdingMethods(res, head, limits.maxBytes, finish));
   // After an error Express cuts the connection of a response whose headers are sent; while it is mute they are not.
   const headersSent = () => (mode === 'hold' ? head.written : isHeadSent(res));
@@ -83,7 +89,7 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
       mode = 'out';
     },
     giveUp() {
-      clearTimeout(timer);
+      stopWaiting();
       if (mode !== 'out') open();
     },
   };

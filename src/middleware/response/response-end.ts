@@ -1,16 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { onConnection } from '../../lib/http/connection-events.js';
+import { isClientGone, onConnection, onceOver } from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import { isKept } from './idempotency-notes.js';
-
-/**
- * Whether nobody waits for the response any more. A response whose turn on its connection had not come yet, behind those of
- * requests that were sent before it, is not closed with the connection: only the socket knows.
- */
-export function isClientGone(res: ServerResponse): boolean {
-  return res.closed || res.destroyed || res.req.socket.destroyed;
-}
 
 /** So long a response that nobody cuts off may be on its way. Its payment is held meanwhile, by heart-beats of this process. */
 const PATIENCE_MS = 60_000;
@@ -39,16 +31,7 @@ export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS):
 
 /** Resolves when nobody waits for the response any more. */
 export function closed(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    if (isClientGone(res)) return resolve();
-    const close = (): void => {
-      res.off('close', close);
-      stop();
-      resolve();
-    };
-    const stop = onConnection(res, 'close', close);
-    res.once('close', close);
-  });
+  return new Promise((resolve) => void onceOver(res, resolve));
 }
 
 /** The longest that a timer of Node's waits. */
@@ -121,5 +104,7 @@ export function watchBreak(res: ServerResponse): () => boolean {
 export function limitDelivery(res: ServerResponse, timeoutMs: number): void {
   if (res.writableFinished || isClientGone(res)) return;
   const timer = setTimeout(() => res.destroy(), timeoutMs).unref();
-  res.once('close', () => clearTimeout(timer)).once('finish', () => clearTimeout(timer));
+  const stop = (): void => clearTimeout(timer);
+  onceOver(res, stop);
+  res.once('finish', stop);
 }

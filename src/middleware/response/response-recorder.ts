@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { defined } from '../../lib/defined.js';
 import { errorText } from '../../lib/error-text.js';
+import { isClientGone } from '../../lib/http/connection-events.js';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { checkChunk, checkStatus } from '../../lib/http/sendable.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
@@ -8,7 +9,6 @@ import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
-import { isClientGone } from './response-end.js';
 import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
 

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { onceOver } from '../../lib/http/connection-events.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import type { GateOutcome, Observed } from '../../telemetry/observed.js';
 import { passOf, paymentOf } from '../gate/request-properties.js';
@@ -24,7 +25,7 @@ export function observeGate(observed: Observed | undefined, req: Request, res: R
   const note: GateNote = {};
   notes.put(res, note);
   const begunAt = performance.now();
-  res.once('close', () =>
+  onceOver(res, () =>
     observed.tell('gate.request', {
       route: routeLabelOf(req),
       project: note.project ?? '',

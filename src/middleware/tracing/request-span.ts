@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { onceOver } from '../../lib/http/connection-events.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { beginSpan, inSpan, isTraced, type OpenSpan, type SpanAttributes } from '../../telemetry/trace.js';
 import type { Decision } from '../gate/gate.js';
@@ -26,7 +27,7 @@ export function beginRequestSpan(
     if (headersSent && statusCode >= 500) span.failed(String(statusCode));
     span.end();
   };
-  res.once('close', end);
+  onceOver(res, end);
   return { ...span, end };
 }
 

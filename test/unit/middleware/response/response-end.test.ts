@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
+import { isClientGone } from '../../../../src/lib/http/connection-events.js';
 import { noteKeeping } from '../../../../src/middleware/response/idempotency-notes.js';
 import {
   closed,
   comesToEnd,
   delivered,
-  isClientGone,
   limitDelivery,
   watchBreak,
 } from '../../../../src/middleware/response/response-end.js';
