@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { TollhouseError } from '../../errors/errors.js';
 import { createWorkLoop } from '../../lib/work/work-loop.js';
 import type { EventLog, EventPosition } from '../../storage/events/event-log.js';
@@ -33,6 +34,8 @@ export function createEventTail(
 ): EventTail {
   const followers = new Map<string, Set<() => void>>();
   const closing = new AbortController();
+  // Every reader listens.
+  setMaxListeners(0, closing.signal);
   let position: EventPosition | undefined;
 
   async function look(): Promise<number> {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 import { eventMessage } from '../../gateway/webhooks/event-message.js';
 import type { EventTail } from '../../gateway/webhooks/event-tail.js';
+import { onceOver } from '../../lib/http/connection-events.js';
 import type { EventLog, EventPosition, LoggedEvent } from '../../storage/events/event-log.js';
 
 /** Which events a stream shows, and from where on. */
@@ -51,13 +52,14 @@ const RETRY = 'retry: 2000\n';
 export async function streamEvents(res: Response, selection: StreamSelection, parts: StreamParts): Promise<void> {
   const news = createBell();
   const stopFollowing = await parts.tail.follow(selection.owner, news.ring);
-  const ended = endOf(res, parts);
+  const end = endOf(res, parts);
+  const ended = end.signal;
   ended.addEventListener('abort', news.ring, { once: true });
   try {
     const { position, lastId } = await startOf(selection, parts.log);
     res.writeHead(200, HEADERS);
-    await send(res, `${RETRY}${lastId === undefined ? '' : `id: ${lastId}\n`}: connected\n\n`, parts.times, ended);
-    await pump(res, { ...selection, after: position }, parts, { news, ended });
+    await send(res, `${RETRY}${lastId === undefined ? '' : `id: ${lastId}\n`}: connected\n\n`, parts.times, end);
+    await pump(res, { ...selection, after: position }, parts, { news, end });
   } catch (error) {
     // A reader that is cut off connects again, and then is told what is wrong.
     if (!res.headersSent) throw error;
@@ -77,8 +79,9 @@ async function pump(
   res: Response,
   { owner, passes, after }: StreamSelection & { readonly after: EventPosition },
   { log, isStillLetIn, times }: StreamParts,
-  { news, ended }: { readonly news: Bell; readonly ended: AbortSignal },
+  { news, end }: { readonly news: Bell; readonly end: AbortController },
 ): Promise<void> {
+  const ended = end.signal;
   let position = after;
   let checkAt = Date.now() + times.heartbeatMs;
   let letInAt = Number.NEGATIVE_INFINITY;
@@ -94,13 +97,13 @@ async function pump(
     if (page.length > 0 && !(await isLetIn())) return;
     for (const event of page) {
       position = event.position;
-      if (passes(event) && !ended.aborted) await send(res, frameOf(event), times, ended);
+      if (passes(event) && !ended.aborted) await send(res, frameOf(event), times, end);
     }
     const heard = page.length === PAGE || (await news.heard(times.heartbeatMs));
     if (heard && Date.now() < checkAt) continue;
     checkAt = Date.now() + times.heartbeatMs;
     if (!(await isStillLetIn())) return;
-    if (!ended.aborted) await send(res, ': still here\n\n', times, ended);
+    if (!ended.aborted) await send(res, ': still here\n\n', times, end);
   }
 }
 
@@ -118,25 +121,29 @@ function frameOf(event: LoggedEvent): string {
 }
 
 /** Writes, and waits until the reader has taken most of what was written; who takes too long is cut off. */
-async function send(res: Response, text: string, { patienceMs }: StreamTimes, ended: AbortSignal): Promise<void> {
+async function send(res: Response, text: string, { patienceMs }: StreamTimes, end: AbortController): Promise<void> {
   if (res.write(text)) return;
-  const cut = setTimeout(() => res.destroy(), patienceMs);
-  await once(res, 'drain', { signal: ended }).catch(() => {});
+  const cut = setTimeout(() => {
+    res.destroy();
+    // A response that waits for others on its connection is not closed by that before its turn.
+    end.abort();
+  }, patienceMs);
+  await once(res, 'drain', { signal: end.signal }).catch(() => {});
   clearTimeout(cut);
 }
 
 /** Aborted when the reader is gone, the tail is closed, or the time is over. */
-function endOf(res: Response, { tail, times }: StreamParts): AbortSignal {
+function endOf(res: Response, { tail, times }: StreamParts): AbortController {
   const end = new AbortController();
   const abort = () => end.abort();
   const timer = setTimeout(abort, times.lifetimeMs).unref();
   tail.closed.addEventListener('abort', abort, { once: true });
-  res.once('close', () => {
+  onceOver(res, () => {
     clearTimeout(timer);
     tail.closed.removeEventListener('abort', abort);
     abort();
   });
-  return end.signal;
+  return end;
 }
 
 function createBell(): Bell {
