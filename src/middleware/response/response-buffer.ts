@@ -154,9 +154,23 @@ export function sendStored(res: ServerResponse, stored: StoredResponse): void {
   replaceHeaders(res, stored.headers);
   res.statusCode = stored.statusCode;
   res.statusMessage = stored.statusMessage ?? '';
-  if (stored.body.length > 0) res.end(stored.body);
-  else res.end();
+  endWhole(res, stored.body);
 }
+
+/**
+ * Ends a response with a body that is all of it. Node garbles a Content-Disposition beyond ASCII in a head whose length it works out by
+ * itself: such a head is told its length and completed first.
+ */
+export function endWhole(res: ServerResponse, body: Uint8Array): void {
+  if (body.length === 0) return void res.end();
+  if (BEYOND_ASCII.test(String(res.getHeader('Content-Disposition') ?? ''))) {
+    if (!res.hasHeader('Transfer-Encoding')) res.setHeader('Content-Length', body.length);
+    res.writeHead(res.statusCode);
+  }
+  res.end(body);
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/;
 
 function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
   for (const name of res.getHeaderNames()) res.removeHeader(name);

@@ -8,7 +8,7 @@ import { writeHeadLater } from '../../lib/http/write-head.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
-import { createBody, isChunk } from './response-buffer.js';
+import { createBody, endWhole, isChunk } from './response-buffer.js';
 import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
 
@@ -220,6 +220,5 @@ export function sendReplay(res: ServerResponse, { statusCode, statusMessage, hea
   res.setHeader(REPLAYED, 'true');
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), [REPLAYED]));
   Object.assign(res, { statusCode, ...defined({ statusMessage }) });
-  if (body.length > 0) res.end(body);
-  else res.end();
+  endWhole(res, body);
 }

@@ -54,6 +54,7 @@ const HANDLERS: readonly (readonly [string, Handler])[] = [
   ['await pipeline', async (_req, res) => pipelineAsync(Readable.from([BYTES, BYTES]), res)],
   ['res.sendFile', (_req, res) => res.sendFile(__filename)],
   ['res.download', (_req, res) => res.download(__filename, 'answer.ts')],
+  ['res.download with an umlaut in its name', (_req, res) => res.download(__filename, 'bücher.ts')],
   ['an answer later', async (_req, res) => setImmediate(() => res.json({ later: true }))],
   ['cork and uncork', (_req, res) => res.cork() ?? (res.write('a') && res.uncork()) ?? res.end('b')],
   [
@@ -119,6 +120,16 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
 
     expect(paid).toEqual(await wire('/free', init));
     expect(paid.status).toBe(304);
+  });
+
+  test('an umlaut in the name of a file is the same when its payment comes again', async () => {
+    handler = (_req, res) => res.download(__filename, 'bücher.ts');
+    const nameOf = ({ headers }: Awaited<ReturnType<typeof wire>>) => headers.filter(([it]) => /disposition/.test(it));
+    const paying = await pay();
+    const [first, again, free] = [await wire('/paid', paying), await wire('/paid', paying), await wire('/free')];
+
+    expect([nameOf(first), nameOf(again)]).toEqual([nameOf(free), nameOf(free)]);
+    expect(again.body).toBe(free.body);
   });
 
   test('a range of a file', async () => {
