@@ -1,4 +1,5 @@
 import { TollhouseError } from '../errors/errors.js';
+import { wholeError } from '../lib/error-text.js';
 import { plainLines } from '../lib/plain-text.js';
 import { RpcError } from '../solana/rpc/rpc.js';
 import { CommandError, RefusedError, UsageError } from './command.js';
@@ -44,7 +45,7 @@ function knownError(error: unknown): { readonly code: string; readonly message: 
   if (error instanceof UsageError) return { code: 'usage', message };
   if (error instanceof RefusedError) return { code: error.code ?? 'refused', message };
   if (error instanceof CommandError) return { code: 'failed', message };
-  if (error instanceof TollhouseError) return { code: error.code, message };
+  if (error instanceof TollhouseError) return { code: error.code, message: wholeError(error) };
   if (error instanceof RpcError) return { code: 'chain_unavailable', message: `${message}; ${NODE_ADVICE}` };
   // Of the system: a file or a port that cannot be had.
   const syscall: unknown = Reflect.get(error, 'syscall');

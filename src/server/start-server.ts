@@ -11,6 +11,7 @@ import { createGateway } from '../gateway/create-gateway.js';
 import { createMetrics } from '../http/service/metrics.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
+import { wholeError } from '../lib/error-text.js';
 import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
@@ -72,7 +73,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   );
   const { configuration, storage } = await openBeside(chain, given);
   const onFault = (error: unknown): void =>
-    logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
+    logger.warn({ reason: wholeError(error) }, 'work in the background failed, and is tried again');
   const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
   const { first: facilitator, all: facilitators, joined } = networks;
   const gateway = createGateway({ ...gatewayBounds(configuration), facilitators, onFault });

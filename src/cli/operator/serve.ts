@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.js';
+import { wholeError } from '../../lib/error-text.js';
 import { VERSION } from '../../lib/version.js';
 import {
   forgetSecrets,
@@ -108,7 +109,7 @@ async function startLogged(overrides: Readonly<Record<string, string>>, warnings
 
 function faultOf(error: unknown): object {
   const code: unknown = Reflect.get(Object(error), 'code');
-  return defined({ code, reason: error instanceof Error ? error.message : String(error) });
+  return defined({ code, reason: wholeError(error) });
 }
 
 function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {

@@ -1,8 +1,9 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { createSecretBox } from '../../gateway/upstream-secrets/secret-box.js';
+import { wholeError } from '../../lib/error-text.js';
 import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
-import { missingFile, readSchema } from '../../storage/sql/schema-state.js';
+import { missingFile, readSchema, tryDatabase } from '../../storage/sql/schema-state.js';
 import type { ServerConfiguration } from '../configuration/configuration.js';
 import { foundSecretsKey } from '../configuration/kept-secrets-key.js';
 import { missingSiteName } from '../configuration/site-name.js';
@@ -11,7 +12,7 @@ import { broken, type Examined, risky, well } from './examination.js';
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
 const MEMORY = 'memory:';
 
-/** Looks at the database without changing it: whether it opens, and whether its schema is that of this version. */
+/** Looks at the database without changing it: whether it opens as for a server, and whether its schema is that of this version. */
 export async function examineDatabase({ databaseUrl }: ServerConfiguration): Promise<Examined> {
   const what = 'DATABASE_URL';
   if (databaseUrl === MEMORY) {
@@ -23,13 +24,14 @@ export async function examineDatabase({ databaseUrl }: ServerConfiguration): Pro
   if (missing !== undefined) return well(what, `${missing} is not there yet; the server makes it at its start`);
   try {
     const { pending } = await readSchema(databaseUrl);
+    await tryDatabase(databaseUrl);
     if (pending.length === 0) return well(what, `${shown} opens, and its schema is current`);
     const detail = `${shown} opens; ${pending.length} steps of its schema are pending, which the server makes at its start`;
     return risky(what, detail, 'make a backup, then: tollhouse db migrate');
   } catch (error) {
-    // Of a file the error says itself what to do.
+    // Of a file, a pooler and too few connections the error says itself what to do.
     const [, detail = messageOf(error), fix = 'see that it is there and lets this user in'] =
-      /^(.*); (name a .*)$/.exec(messageOf(error)) ?? [];
+      /^(.*?); ((?:name a|connect|allow) .*)$/.exec(messageOf(error)) ?? [];
     return broken(what, `${shown} cannot be used: ${detail}`, fix);
   }
 }
@@ -128,6 +130,6 @@ function examineNoAddress(configuration: ServerConfiguration): Examined {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof TollhouseError) return error.message;
+  if (error instanceof TollhouseError) return wholeError(error);
   return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);
 }

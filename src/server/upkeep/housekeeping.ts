@@ -1,6 +1,7 @@
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { readinessOf } from '../../http/service/readiness.js';
+import { wholeError } from '../../lib/error-text.js';
 import { repeat } from '../../lib/work/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ServerLogger } from '../logger.js';
@@ -30,7 +31,7 @@ export function startHousekeeping({ networks, storage, logger }: HousekeepingPar
   };
   const looking = repeat(HEALTH_EVERY_MS, () =>
     lookAtAll().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = wholeError(error);
       logger.warn({ reason }, 'looking after itself failed');
     }),
   );

@@ -1,5 +1,6 @@
 import type { PaymentEvents } from '../../facilitator/events/events.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { wholeError } from '../../lib/error-text.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { EventLog } from '../../storage/events/event-log.js';
 import { newEvent } from '../../storage/events/events.js';
@@ -27,7 +28,7 @@ export function watchFees(facilitator: Pick<Facilitator, 'on'>, parts: FeeWatchP
   facilitator.on('wallet.fee_limit_reached', (reached) => {
     logger.warn(dataOf(reached), 'the network fees of this hour have reached their limit; nothing is signed');
     tell(reached, parts).catch((error: unknown) => {
-      logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'an event was not written');
+      logger.warn({ reason: wholeError(error) }, 'an event was not written');
     });
   });
 }

@@ -1,16 +1,23 @@
 import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
-import { codeOf, lineOf, loadDriver } from './load-driver.js';
+import { loadDriver } from './load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
+import {
+  CONNECTIONS,
+  cannotConnect,
+  POOL_CONNECTIONS,
+  postgresUnavailable,
+  tooFewConnections,
+} from './postgres-errors.js';
 import { postgresPresence } from './presence/postgres-presence.js';
 import type { Presence } from './presence/presence.js';
 import { readSecretsKeys } from './secrets-keys.js';
-import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
+import type { Row, SqlDatabase, Step } from './sql-database.js';
 
 /** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
 const POOL = {
   application_name: 'tollhouse',
-  max: 10,
+  max: POOL_CONNECTIONS,
   connectionTimeoutMillis: 5_000,
   idleTimeoutMillis: 30_000,
   statement_timeout: 10_000,
@@ -34,9 +41,17 @@ const HOLDER = (connectionString: string): pg.ClientConfig => ({
 /** The advisory lock of whoever changes the schema, the same one as in the first versions, and how long an instance waits for it. */
 const SCHEMA_LOCK = { id: 3_853_314_791_062_309_107n, waitMs: 3_600_000 } as const;
 
-/** SQLSTATEs that a retry does not help: wrong name, password or database, missing rights, a server that is too old. */
-const WRONG_URL = new Set(['28000', '28P01', '3D000', '42501', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
 const MIN_VERSION = 140_000;
+
+/** How many connections the user of a database may have at once; nothing bounds those of a superuser but the server's own. */
+const ALLOWED: Step = [
+  {
+    name: 'connections_allowed',
+    text: `select least(case when rolconnlimit >= 0 and not rolsuper then rolconnlimit end,
+      case when datconnlimit >= 0 and not rolsuper then datconnlimit end, current_setting('max_connections')::int) as allowed
+      from pg_roles, pg_database where rolname = session_user and datname = current_database()`,
+  },
+];
 
 /**
  * Connects to a PostgreSQL (14 or later) and brings its schema up to date.
@@ -47,6 +62,25 @@ const MIN_VERSION = 140_000;
 export async function openPostgres(url: string): Promise<SqlDatabase> {
   const driver = await loadPostgres();
   await withSchema(url, driver, (client) => migrateLocked(client));
+  return connect(url, driver);
+}
+
+/**
+ * Connects as {@link openPostgres} does, and lets go again; changes nothing. Throws what that throws, and `store_unavailable`
+ * where the user may have fewer connections than a process opens when it has much to do.
+ */
+export async function tryPostgres(url: string): Promise<void> {
+  const database = await connect(url, await loadPostgres());
+  try {
+    const [row] = await database.query(...ALLOWED);
+    const allowed = Number(row?.['allowed']);
+    if (allowed < CONNECTIONS) throw tooFewConnections(allowed);
+  } finally {
+    await database.close();
+  }
+}
+
+async function connect(url: string, driver: typeof pg): Promise<SqlDatabase> {
   const pool = quietPool(driver, { ...POOL, connectionString: url });
   try {
     const ask = async (text: string, values: readonly number[]) => (await pool.query(text, [...values])).rows;
@@ -125,17 +159,10 @@ function quietPool(driver: typeof pg, config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-function cannotConnect(url: string, cause: unknown): TollhouseError {
-  const { host, pathname } = new URL(url);
-  const detail = `cannot use the PostgreSQL database ${host}${pathname} (${lineOf(cause)})`;
-  if (WRONG_URL.has(codeOf(cause))) return badOption('openStorage', `${detail}; correct the URL`, 'databaseUrl');
-  return new TollhouseError('store_unavailable', `openStorage: ${detail}; is it running?`, { cause });
-}
-
 function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
   async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
-      throw storeUnavailable(cause);
+      throw postgresUnavailable(cause);
     });
     try {
       await client.query('begin');
@@ -146,7 +173,7 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     } catch (cause) {
       // Closing the connection rolls back, also where it no longer responses.
       client.release(true);
-      throw storeUnavailable(cause);
+      throw postgresUnavailable(cause);
     }
   }
 
@@ -172,7 +199,7 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     try {
       return await run(pool, step);
     } catch (cause) {
-      throw storeUnavailable(cause);
+      throw postgresUnavailable(cause);
     }
   }
 

@@ -5,7 +5,7 @@ import { namingAllMissing } from '../../lib/optional-packages.js';
 import { IN_MEMORY, readDatabaseUrl } from './database-url.js';
 import type { SchemaState } from './migrate.js';
 import { packagesFor } from './needed-packages.js';
-import { readPostgresSchema } from './postgres-database.js';
+import { readPostgresSchema, tryPostgres } from './postgres-database.js';
 import { readSqliteSchema } from './sqlite/sqlite-database.js';
 
 /**
@@ -21,6 +21,15 @@ export async function readSchema(databaseUrl: string): Promise<SchemaState> {
   return namingAllMissing('readSchema', packagesFor(databaseUrl), () =>
     location.dialect === 'postgres' ? readPostgresSchema(location.url) : readSqliteSchema(location.path),
   );
+}
+
+/**
+ * Opens a database as a server does, and closes it. Changes nothing: a SQLite file, which {@link readSchema} opens, is left alone.
+ * @throws what `openStorage` throws, and `store_unavailable` where fewer connections are allowed than a process opens
+ */
+export async function tryDatabase(databaseUrl: string): Promise<void> {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres') await tryPostgres(location.url);
 }
 
 /** The whole path of the SQLite file that a database URL names, where there is no such file. Throws `bad_option`. */

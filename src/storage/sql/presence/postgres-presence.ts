@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
+import { SharedSession } from '../postgres-errors.js';
 import type { Presence } from './presence.js';
 
 /** Sets Tollhouse's advisory locks apart from others in the same database. */
@@ -15,8 +16,12 @@ const UNSEEN_MS = 5_000;
 const SILENT_MS = 7_000;
 
 const HOLD = `select pg_advisory_lock_shared(${LOCKS}, $1)`;
+const SESSION = 'select pg_backend_pid() as session';
 const HELD = `select objid::text as id from pg_locks where locktype = 'advisory' and classid = ${LOCKS} and objsubid = 2
   and granted and database = (select oid from pg_database where datname = current_database())`;
+
+/** Asks on any connection. */
+type Ask = (text: string, values: readonly number[]) => Promise<readonly Record<string, unknown>[]>;
 
 /**
  * The presence of processes that share a Postgres: each holds an advisory lock on a connection of its own, which the server
@@ -24,12 +29,10 @@ const HELD = `select objid::text as id from pg_locks where locktype = 'advisory'
  * own lock is lost, and takes it again, and whether another process has been away for long, or for as long as a connection breaks.
  * @param connect - opens a connection whose queries end in less than {@link LATE_MS}
  * @param query - asks on any connection
- * @returns what rejects where the lock cannot be had at the beginning: nothing may be held by a process that is not seen
+ * @returns what rejects where the lock cannot be had at the beginning, or two connections are in one session: nothing may
+ * be held by a process that is not seen
  */
-export async function postgresPresence(
-  connect: () => pg.Client,
-  query: (text: string, values: readonly number[]) => Promise<readonly Record<string, unknown>[]>,
-): Promise<Presence> {
+export async function postgresPresence(connect: () => pg.Client, query: Ask): Promise<Presence> {
   const key = randomInt(1, MAX_ID);
   const id = String(key);
   const closing = new AbortController();
@@ -48,11 +51,12 @@ export async function postgresPresence(
     if (seen.get(id) !== time) throw new Error('the lock of this process is lost');
   }
 
-  async function hold(): Promise<pg.Client> {
+  async function hold(first?: (client: pg.Client) => Promise<void>): Promise<pg.Client> {
     const client = connect();
     client.on('error', () => {});
     try {
       await client.connect();
+      await first?.(client);
       await client.query(HOLD, [key]);
       await look(client);
       return client;
@@ -76,13 +80,12 @@ export async function postgresPresence(
   async function stay(first: pg.Client): Promise<void> {
     let client: pg.Client | undefined = first;
     while (await isTimeToLook(closing.signal)) {
-      client = client && (await stillHeld(client));
-      client ??= await hold().catch(() => undefined);
+      client = (client && (await stillHeld(client))) ?? (await hold().catch(() => undefined));
     }
     await client?.end().catch(() => {});
   }
 
-  const staying = stay(await hold());
+  const staying = stay(await hold((client) => refuseShared(client, query)));
   return {
     id,
     silentMs: SILENT_MS,
@@ -100,6 +103,14 @@ export async function postgresPresence(
       await staying;
     },
   };
+}
+
+/** Behind a pooler that gives its sessions away the lock would outlive its process, and be held by strangers. */
+async function refuseShared(client: pg.Client, query: Ask): Promise<void> {
+  const [other] = await query(SESSION, []);
+  // Poolers give away first what was given back last.
+  const { rows } = await client.query<{ readonly session: number }>(SESSION);
+  if (rows[0]?.session === other?.['session']) throw new SharedSession();
 }
 
 function isTimeToLook(signal: AbortSignal): Promise<boolean> {
