@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import nodeModule from 'node:module';
 import { isAbsolute } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { TollhouseError } from '../errors/errors.js';
@@ -70,7 +70,7 @@ export function requireInstalled(by: string, names: readonly OptionalPackage[]):
 
 /** Those of these packages that are not installed. What a bundler has put into its bundle is not, to this. */
 export function notInstalled(names: readonly OptionalPackage[]): readonly OptionalPackage[] {
-  const { resolve } = createRequire(whereAmI());
+  const { resolve } = requireHere();
   return names.filter((name) => {
     try {
       resolve(name);
@@ -103,8 +103,16 @@ function installCommand(names: readonly OptionalPackage[]): string {
   return ['npm install', ...flag, ...own, ...names.map((name) => wantedRange(name))].join(' ');
 }
 
+/**
+ * Node's `require` from where this code is. Taken from the default export: a `createRequire` that is imported by its name webpack
+ * puts `undefined` in the place of.
+ */
+export function requireHere(): NodeJS.Require {
+  return nodeModule.createRequire(whereAmI());
+}
+
 /** The file that this code is in. In `node -e` and the like `__filename` is a global that names no file. */
-export function whereAmI(): string {
+function whereAmI(): string {
   return typeof __filename === 'string' && isAbsolute(__filename) ? __filename : import.meta.url;
 }
 

@@ -1,4 +1,12 @@
-import { loadIfInstalled, loadOptional, namingAllMissing, wantedRange } from '../../src/lib/optional-packages.js';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  loadIfInstalled,
+  loadOptional,
+  namingAllMissing,
+  requireHere,
+  wantedRange,
+} from '../../src/lib/optional-packages.js';
 
 /** Fails as Node does. */
 function failing(code: string, message: string): () => Promise<never> {
@@ -56,4 +64,12 @@ test.each([
   ['better-sqlite3', 10, 'better-sqlite3@^13.0.0'],
 ] as const)('the command fetches a version that fits: %s on the Node-API %s', (name, nodeApi, wanted) => {
   expect(wantedRange(name, nodeApi)).toBe(wanted);
+});
+
+test('no file imports createRequire by its name, which webpack would put undefined in the place of', () => {
+  const source = join(__dirname, '../../src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const named = files.filter((file) => /import \{[^}]*createRequire/.test(readFileSync(join(source, file), 'utf8')));
+  expect(named).toEqual([]);
+  expect(typeof requireHere()('node:module')).toBe('function');
 });

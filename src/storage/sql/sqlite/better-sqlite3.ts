@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
 import { TollhouseError } from '../../../errors/errors.js';
-import { wantedRange, whereAmI } from '../../../lib/optional-packages.js';
+import { requireHere, wantedRange } from '../../../lib/optional-packages.js';
 import { codeOf, loadDriver } from '../load-driver.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 
@@ -43,6 +42,6 @@ function brokenDriver(cause: unknown): TollhouseError | undefined {
 
 /** The module itself loads no native code and does not tell its version; its manifest does. */
 function driverVersion(): string {
-  const manifest: unknown = createRequire(whereAmI())('better-sqlite3/package.json');
+  const manifest: unknown = requireHere()('better-sqlite3/package.json');
   return String(Reflect.get(Object(manifest), 'version'));
 }
