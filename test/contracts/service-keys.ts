@@ -10,6 +10,7 @@ export interface ServiceKeysUnderTest {
 }
 
 const TIME = 1_700_000_000_000;
+const THIRTY_DAYS = 30 * 86_400_000;
 const EVENTS = { name: 'test_events', text: 'select type, owner, project_id from tollhouse_event where id = $1' };
 
 /** A key with nothing but what it must have. */
@@ -65,6 +66,11 @@ export function serviceKeysContract(name: string, open: () => Promise<ServiceKey
     const eventOf = (type: 'key.created' | 'key.rotated' | 'key.revoked', { owner, projectId }: ServiceKeyRecord) =>
       newEvent({ type, owner, ...(projectId === undefined ? {} : { projectId }), data: {} }, TIME);
     const written = async (id: string) => (await database.query(EVENTS, id)).map(({ type }) => type);
+
+    const added = (more: Partial<ServiceKeyRecord>, most: number) => {
+      const record = newKey(more);
+      return keys.insert(record, eventOf('key.created', record), most);
+    };
 
     async function kept(more: Partial<ServiceKeyRecord> = {}): Promise<ServiceKeyRecord> {
       const record = newKey(more);
@@ -132,7 +138,9 @@ export function serviceKeysContract(name: string, open: () => Promise<ServiceKey
       const [owner, other] = [newId('key'), newId('key')];
       const many = Array.from({ length: 100 }, (_, at) => newKey({ owner: at % 10 === 0 ? other : owner }));
       const events = many.map((it) => eventOf('key.created', it));
-      const done = await Promise.all(many.map((it, at) => keys.insert(it, events[at]!, 10)));
+      const done = await Promise.all(
+        many.map(async (it, at) => (await keys.insert(it, events[at]!, 10)).status === 'kept'),
+      );
       const madeBy = (wallet: string) => done.filter((isMade, at) => isMade && many[at]?.owner === wallet).length;
       expect([madeBy(owner), madeBy(other)]).toEqual([10, 10]);
       expect(await keys.list({ wallet: owner }, { limit: 100 })).toHaveLength(10);
@@ -142,15 +150,54 @@ export function serviceKeysContract(name: string, open: () => Promise<ServiceKey
 
     test('a quota counts no revoked and no expired keys', async () => {
       const owner = newId('key');
-      const more = (changes: Partial<ServiceKeyRecord> = {}) => {
-        const record = newKey({ owner, ...changes });
-        return keys.insert(record, eventOf('key.created', record), 2);
-      };
+      const more = async () => (await added({ owner }, 2)).status === 'kept';
       await kept({ owner, expiresAt: TIME });
       const alive = await kept({ owner, expiresAt: TIME + 1 });
       expect([await more(), await more()]).toEqual([true, false]);
       await keys.revoke(alive.id, TIME, eventOf('key.revoked', alive));
       expect([await more(), await more()]).toEqual([true, false]);
+    });
+
+    test('of a wallet five times as many keys end within 30 days as it may have, and then none is made until the first is past', async () => {
+      const [owner, honest] = [newId('key'), newId('key')];
+      for (let at = 0; at < 5; at += 1) await kept({ owner, revokedAt: TIME - 90 + at });
+      for (let at = 0; at < 5; at += 1) await kept({ owner, expiresAt: TIME - 70 + at });
+      await kept({ owner, revokedAt: TIME - THIRTY_DAYS, expiresAt: TIME - 1 });
+      const freeAt = TIME - 90 + THIRTY_DAYS;
+      expect(await added({ owner }, 2)).toEqual({ status: 'quota_reached', freeAt });
+      expect(await added({ owner, createdAt: freeAt - 1 }, 2)).toEqual({ status: 'quota_reached', freeAt });
+      expect(await added({ owner: honest }, 2)).toEqual({ status: 'kept' });
+      const next = { owner, createdAt: freeAt };
+      expect([await added(next, 2), await added(next, 3), await added(next, 2)]).toEqual([
+        { status: 'kept' },
+        { status: 'kept' },
+        { status: 'quota_reached' },
+      ]);
+      expect(await added({ owner: newId('key') }, 0)).toEqual({ status: 'quota_reached' });
+    });
+
+    test('of a revoked key its name stays, and nothing that its owner has written on it; so do notes on one that can be used', async () => {
+      const { revokedAt: _revoked, previousHash: _hash, previousUntil: _until, ...more } = COMPLETE;
+      const written = { ...more, allowedProjects: ['prj_1'] };
+      const [record, alive] = [await kept(written), await kept(written)];
+      await keys.revoke(record.id, TIME + 1, eventOf('key.revoked', record));
+      const slim = { ...record, revokedAt: TIME + 1, metadata: {}, allowedIps: [], allowedProjects: [] };
+      expect(await keys.findByPublicKey(record.publicKey)).toEqual(slim);
+      expect(await keys.findByPublicKey(alive.publicKey)).toEqual(alive);
+    });
+
+    test('notes on a key that expired 30 days before are forgotten with the next one', async () => {
+      const owner = newId('key');
+      const createdAt = TIME - THIRTY_DAYS - 1;
+      const written = { owner, createdAt, metadata: { a: 'note' }, allowedIps: ['203.0.113.0/24'] };
+      const [old, later] = [
+        await kept({ ...written, expiresAt: TIME - THIRTY_DAYS }),
+        await kept({ ...written, expiresAt: TIME - THIRTY_DAYS + 1 }),
+      ];
+      const others = await kept({ ...written, owner: 'another', expiresAt: TIME - THIRTY_DAYS });
+      await kept({ owner });
+      expect(await keys.findByPublicKey(old.publicKey)).toEqual({ ...old, metadata: {} });
+      for (const it of [later, others]) expect(await keys.findByPublicKey(it.publicKey)).toEqual(it);
     });
 
     test('a list for a project has its keys only', async () => {

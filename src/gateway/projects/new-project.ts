@@ -1,8 +1,8 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { newId } from '../../lib/ids.js';
 import type { Actor } from '../../storage/audit/audit-log.js';
-import { quotaReached } from '../../storage/owners/quotas.js';
-import { DELETED_PER_LIVING, type ProjectRecord, type ProjectStore } from '../../storage/projects/projects.js';
+import { endedTooMany, quotaReached } from '../../storage/owners/quotas.js';
+import type { ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 import { newGatewaySecret } from './gateway-secret.js';
 import { payeesByDefault, requireSamePayees } from './payees.js';
 import { projectEvent } from './project-changes.js';
@@ -55,15 +55,9 @@ export async function createNewProject(
     most,
   );
   if (made.status === 'quota_reached')
-    throw made.freeAt ? deletedTooMany(most, made.freeAt) : quotaReached('projects', most);
+    throw made.freeAt ? endedTooMany('projects', most, made.freeAt) : quotaReached('projects', most);
   if (made.status === 'slug_taken') throw slugTaken(draft.slug, made.freeAt);
   return project;
-}
-
-function deletedTooMany(most: number, freeAt: number): TollhouseError {
-  const bound = `One wallet may delete ${most * DELETED_PER_LIVING} projects within 30 days here`;
-  const next = `make the next one from ${new Date(freeAt).toISOString()} on, or ask the operator of this service for more.`;
-  return new TollhouseError('quota_reached', `${bound}: ${next}`, { param: 'projects' });
 }
 
 function slugTaken(slug: string, freeAt: number | undefined): TollhouseError {

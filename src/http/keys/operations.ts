@@ -155,7 +155,8 @@ const revokeKey = defineOperation({
   id: 'revokeKey',
   tag: TAG,
   summary: 'Revoke a service key for ever',
-  description: 'It is refused everywhere within 30 seconds, and stays in the list.',
+  description:
+    'It is refused everywhere within 30 seconds, and stays in the list, without its `metadata`, `allowed_ips` and `allowed_projects`.',
   scope: 'keys:write',
   responses: { 204: { description: 'It is revoked, or was before.' } },
   errors: ['not_found'],

@@ -5,7 +5,7 @@ import { endOfOldSecret } from '../../lib/secret-overlap.js';
 import type { Actor } from '../../storage/audit/audit-log.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { KeyHolder, KeyPage, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
-import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
+import { DEFAULT_QUOTAS, endedTooMany, quotaReached } from '../../storage/owners/quotas.js';
 import { createStoreWarning } from '../store-warning.js';
 import { createKeyUpdate } from './changed-service-key.js';
 import { createKeyAuthenticator, type KeyAuthenticatorSetup } from './key-authenticator.js';
@@ -32,7 +32,7 @@ export interface ServiceKeys extends KeyAuthenticator {
   /**
    * Makes a key for a wallet.
    * @param by - on whose behalf, for the audit log. Default: the wallet's
-   * @throws TollhouseError `validation_failed`, or `quota_reached` when it has as many as it may
+   * @throws TollhouseError `validation_failed`, or `quota_reached` when it has as many as it may, or as many have ended as may for the time
    */
   generate(owner: string, wanted: WantedServiceKey, by?: Actor): Promise<RevealedKey>;
   /** Keys that somebody may see, newest first, revoked ones too. */
@@ -61,7 +61,8 @@ export interface ServiceKeys extends KeyAuthenticator {
    */
   rotate(holder: KeyHolder, id: string, overlapMs?: number): Promise<RevealedKey>;
   /**
-   * Revokes a key for ever: at once in this process, within 30 s in all others. Again changes nothing.
+   * Revokes a key for ever: at once in this process, within 30 s in all others. Its notes, addresses and projects are forgotten. Again
+   * changes nothing.
    * @throws TollhouseError `not_found`
    */
   revoke(holder: KeyHolder, id: string): Promise<void>;
@@ -75,7 +76,7 @@ export interface ServiceKeysSetup
   readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;
   /** Wallet that owns a project; undefined when there is none. Default: there are no projects. */
   readonly projectOwner?: ((projectId: string) => Promise<string | undefined>) | undefined;
-  /** How many keys a wallet may have, revoked and expired ones not counted. Default: 50. */
+  /** How many keys a wallet may have, revoked and expired ones not counted; of those five times as many within 30 days. Default: 50. */
   readonly keyQuota?: ((owner: string) => Promise<number>) | undefined;
   /** Multiplies every limit. Default 1. */
   readonly scale?: number | undefined;
@@ -111,8 +112,9 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     const named = { id: newId('key'), publicKey: newPublicKey(chosen.mode, random), owner, createdAt: now() };
     const record: ServiceKeyRecord = { ...chosen, ...named, secretHash: hashSecret(secret) };
     const most = await keyQuota(owner);
-    const isKept = await store.insert(record, keyEvent('key.created', record, record.createdAt, by), most);
-    if (!isKept) throw quotaReached('keys', most);
+    const made = await store.insert(record, keyEvent('key.created', record, record.createdAt, by), most);
+    if (made.status === 'quota_reached')
+      throw made.freeAt ? endedTooMany('keys', most, made.freeAt) : quotaReached('keys', most);
     return { key: toServiceKey(record), secret };
   }
 

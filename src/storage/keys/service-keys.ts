@@ -87,15 +87,24 @@ export interface KeyRotation {
   readonly previousUntil: number;
 }
 
+/** What came of adding a key. Where it is not kept, nothing was written. */
+export type KeyCreation =
+  | { readonly status: 'kept' }
+  /**
+   * Its owner has as many as it may. `freeAt`, milliseconds since the epoch, where it has not, but as many have ended as may for the
+   * time.
+   */
+  | { readonly status: 'quota_reached'; readonly freeAt?: number };
+
 /** Where service keys are kept. Each change is written in one transaction with the event that tells it. */
 export interface ServiceKeyStore {
   /**
-   * Keeps a new key.
+   * Keeps a new key. Its owner's notes on keys that were over `ENDED_MS` before are forgotten.
    * @param most - how many keys that are neither revoked nor expired its owner may have; however many are added at once, there
-   * are never more. Default: any number
-   * @returns false when its owner has as many already; then nothing was written
+   * are never more, nor more than `ENDED_PER_LIVING` times as many that were revoked or have expired within `ENDED_MS`. Default: any
+   * number
    */
-  insert(record: ServiceKeyRecord, event: EventRecord, most?: number): Promise<boolean>;
+  insert(record: ServiceKeyRecord, event: EventRecord, most?: number): Promise<KeyCreation>;
   /** The key with this public key, revoked ones too. */
   findByPublicKey(publicKey: string): Promise<ServiceKeyRecord | undefined>;
   /** A key that somebody may see. */
@@ -117,7 +126,7 @@ export interface ServiceKeyStore {
   update(record: ServiceKeyRecord, event: EventRecord, most?: number): Promise<boolean>;
   /** Gives a key another secret. False when there is no such key, or it is revoked. */
   rotate(id: string, rotation: KeyRotation, event: EventRecord): Promise<boolean>;
-  /** Revokes a key at a time. False when there is no such key, or it is revoked already. */
+  /** Revokes a key at a time, and forgets what it could be used for. False when there is no such key, or it is revoked already. */
   revoke(id: string, at: number, event: EventRecord): Promise<boolean>;
   /** Notes that a key was used at a time, unless that was noted within the last `everyMs`. */
   touch(id: string, at: number, everyMs: number): Promise<void>;

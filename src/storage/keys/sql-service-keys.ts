@@ -1,9 +1,17 @@
 import { eventSteps } from '../events/event-statements.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
+import { ENDED_MS, ENDED_PER_LIVING } from '../owners/quotas.js';
 import { type ColumnValues, placesOf, valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
-import type { KeyHolder, KeyPage, KeySpending, ServiceKeyRecord, ServiceKeyStore } from './service-keys.js';
+import type {
+  KeyCreation,
+  KeyHolder,
+  KeyPage,
+  KeySpending,
+  ServiceKeyRecord,
+  ServiceKeyStore,
+} from './service-keys.js';
 
 const NAMES = [
   'id',
@@ -56,14 +64,36 @@ const LAST_ID = '~';
 /** Before every key. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: LAST_ID };
 
+/** How many keys a wallet has that can be used at a time. */
+const livingOf = (owner: string, at: string) =>
+  `(select count(*) from tollhouse_service_key
+    where owner = ${owner} and revoked_at is null and (expires_at is null or expires_at > ${at}))`;
+
+/** When a key was over, if it is. */
+const ENDED_AT = 'coalesce(revoked_at, expires_at)';
+
 /** The statements of service keys, the same for every database. */
 const KEYS = {
   insert: {
     name: 'tollhouse_key_insert',
     text: `insert into tollhouse_service_key (${COLUMNS}) select ${placesOf(NAMES)}
-      where (select count(*) from tollhouse_service_key where owner = ${placeOf('owner')}
-        and revoked_at is null and (expires_at is null or expires_at > ${placeOf('created_at')})) < $${NAMES.length + 1}
+      where ${livingOf(placeOf('owner'), placeOf('created_at'))} < $${NAMES.length + 1}
+        and (select count(*) from tollhouse_service_key where owner = ${placeOf('owner')}
+          and ${ENDED_AT} > $${NAMES.length + 2} and (revoked_at is not null or expires_at <= ${placeOf('created_at')})
+        ) / ${ENDED_PER_LIVING} < $${NAMES.length + 1}
       returning id`,
+  },
+  forget: {
+    name: 'tollhouse_key_forget',
+    text: `update tollhouse_service_key set metadata = '{}'
+      where owner = $1 and ${ENDED_AT} <= $2 and metadata <> '{}'`,
+  },
+  /** Why none was added. After `$3` that were over later comes `crowded_at`: it must be long ago. */
+  refusal: {
+    name: 'tollhouse_key_refusal',
+    text: `select ${livingOf('$1', '$2')} as living,
+      (select ${ENDED_AT} from tollhouse_service_key where owner = $1 and (revoked_at is not null or expires_at <= $2)
+        order by ${ENDED_AT} desc limit 1 offset $3) as crowded_at`,
   },
   update: {
     name: 'tollhouse_key_update',
@@ -107,7 +137,8 @@ const KEYS = {
   },
   revoke: {
     name: 'tollhouse_key_revoke',
-    text: `update tollhouse_service_key set revoked_at = $2 where id = $1 and revoked_at is null returning id`,
+    text: `update tollhouse_service_key set revoked_at = $2, metadata = '{}', allowed_ips = '[]', allowed_projects = '[]'
+      where id = $1 and revoked_at is null returning id`,
   },
   touch: {
     name: 'tollhouse_key_touch',
@@ -136,9 +167,12 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
     },
     findAny: (id) => one(KEYS.findAny, id),
     async insert(record, event, most = Number.MAX_SAFE_INTEGER) {
-      const step = [KEYS.insert, ...valuesOf(NAMES, recordToSql(record)), most] as const;
-      const steps = [...ownerSteps(record.owner, record.createdAt), ...eventSteps([event])];
-      return (await database.batchIf(step, steps, ownerLock(database, record.owner))).length > 0;
+      const { owner, createdAt } = record;
+      const since = createdAt - ENDED_MS;
+      const step = [KEYS.insert, ...valuesOf(NAMES, recordToSql(record)), most, since] as const;
+      const steps = [...ownerSteps(owner, createdAt), [KEYS.forget, owner, since] as const, ...eventSteps([event])];
+      const rows = await database.batchIf(step, steps, ownerLock(database, owner));
+      return rows.length > 0 ? { status: 'kept' } : whyRefused(database, record, most);
     },
     async update(record, event, most = Number.MAX_SAFE_INTEGER) {
       const { id, owner, version = 1 } = record;
@@ -164,6 +198,18 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
     revoke: async (id, at, event) => (await database.batchIf([KEYS.revoke, id, at], eventSteps([event]))).length > 0,
     touch: async (id, at, everyMs) => void (await database.query(KEYS.touch, id, at, at - everyMs)),
   };
+}
+
+async function whyRefused(
+  database: SqlDatabase,
+  { owner, createdAt }: ServiceKeyRecord,
+  most: number,
+): Promise<KeyCreation> {
+  const mostEnded = Math.min(most * ENDED_PER_LIVING, Number.MAX_SAFE_INTEGER);
+  const [row] = await database.query(KEYS.refusal, owner, createdAt, Math.max(0, mostEnded - 1));
+  const { living, crowded_at } = row ?? {};
+  if (Number(living) >= most || crowded_at === null) return { status: 'quota_reached' };
+  return { status: 'quota_reached', freeAt: Number(crowded_at) + ENDED_MS };
 }
 
 function placeOf(column: (typeof NAMES)[number]): string {

@@ -2,15 +2,21 @@ import { TollhouseError } from '../../errors/errors.js';
 
 /** What one wallet may own. */
 export interface Quotas {
-  /** Projects that are not deleted; of those `DELETED_PER_LIVING` times as many within 30 days. Default 20. */
+  /** Projects that are not deleted; of those {@link ENDED_PER_LIVING} times as many within {@link ENDED_MS}. Default 20. */
   readonly projects: number;
-  /** Service keys that are neither revoked nor expired. Default 50. */
+  /** Service keys that are neither revoked nor expired; of those the same. Default 50. */
   readonly keys: number;
   /** Webhooks, disabled ones too. Default 20. */
   readonly webhooks: number;
   /** Bytes of a project as JSON, its OpenAPI document included. Default 65,536. */
   readonly projectBytes: number;
 }
+
+/** How many projects and keys of a wallet may end within {@link ENDED_MS}, for each that it may have: what is kept of them has a bound too. */
+export const ENDED_PER_LIVING = 5;
+
+/** The time within which those are counted that have ended, in milliseconds: 30 days. */
+export const ENDED_MS = 30 * 86_400_000;
 
 /** What a wallet may own unless something else is said. */
 export const DEFAULT_QUOTAS: Quotas = { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 };
@@ -33,6 +39,12 @@ const REMEDIES: Readonly<Record<keyof Quotas, (most: number) => string>> = {
     `A project may have ${most} bytes here, its OpenAPI document included: make its texts shorter`,
 };
 
+/** What has ended too often, by quota. */
+const ENDED: Readonly<Record<'projects' | 'keys', (most: number) => string>> = {
+  projects: (most) => `One wallet may delete ${most} projects within 30 days here`,
+  keys: (most) => `Of one wallet ${most} service keys may be revoked or expire within 30 days here`,
+};
+
 /** Names of the quotas for clients. */
 const WIRE_NAMES: Readonly<Record<keyof Quotas, string>> = {
   projects: 'projects',
@@ -48,5 +60,16 @@ const WIRE_NAMES: Readonly<Record<keyof Quotas, string>> = {
  */
 export function quotaReached(quota: keyof Quotas, most: number): TollhouseError {
   const detail = `${REMEDIES[quota](most)}, or ask the operator of this service for more.`;
+  return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
+}
+
+/**
+ * The error for a wallet of which as many have ended as may.
+ * @param most - how many it may have at a time
+ * @param freeAt - when it may make another, milliseconds since the epoch
+ */
+export function endedTooMany(quota: keyof typeof ENDED, most: number, freeAt: number): TollhouseError {
+  const next = `make the next one from ${new Date(freeAt).toISOString()} on, or ask the operator of this service for more.`;
+  const detail = `${ENDED[quota](most * ENDED_PER_LIVING)}: ${next}`;
   return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
 }

@@ -1,7 +1,8 @@
+import { ENDED_PER_LIVING } from '../owners/quotas.js';
 import { placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS } from './project-rows.js';
-import { DELETED_PER_LIVING, MAX_WORDS, type MarketSort } from './projects.js';
+import { MAX_WORDS, type MarketSort } from './projects.js';
 
 const COLUMNS = PROJECT_COLUMNS.join(', ');
 /** With how its upstream is. */
@@ -31,7 +32,7 @@ export const PROJECTS = {
         select 1 from tollhouse_project where slug = $3 and (
           state <> 'deleted' or (owner <> $2 and updated_at > $${DOCUMENT + 1})))
         and ${ownedBy('$2')} < $${DOCUMENT + 2}
-        and ${deletedSince('$2', `$${DOCUMENT + 1}`)} / ${DELETED_PER_LIVING} < $${DOCUMENT + 2}
+        and ${deletedSince('$2', `$${DOCUMENT + 1}`)} / ${ENDED_PER_LIVING} < $${DOCUMENT + 2}
       on conflict do nothing returning id`,
   },
   /** Why nothing was created. After `$3` that were deleted later comes `crowded_at`: it must be long ago. */

@@ -182,9 +182,6 @@ export function priceKey(amount: string): string {
 /** How long the slug of a deleted project is kept for its owner, in milliseconds: 30 days. Then it is free. */
 export const SLUG_REST_MS = 30 * 86_400_000;
 
-/** How many projects a wallet may delete within {@link SLUG_REST_MS}, for each that it may have: what is kept of them has a bound too. */
-export const DELETED_PER_LIVING = 5;
-
 /** What came of adding a project. Where it was not created, nothing was written. */
 export type ProjectCreation =
   | { readonly status: 'created' }
@@ -204,7 +201,7 @@ export interface ProjectStore {
   /**
    * Adds a project. The slug of a deleted one can be taken again by its owner, and by others after {@link SLUG_REST_MS}.
    * @param most - how many projects, deleted ones not counted, its owner may have; however many are added at once, there are
-   * never more, nor more than {@link DELETED_PER_LIVING} times as many that it has deleted within {@link SLUG_REST_MS}. Default:
+   * never more, nor more than `ENDED_PER_LIVING` times as many that it has deleted within {@link SLUG_REST_MS}. Default:
    * any number
    */
   create(

@@ -1,13 +1,13 @@
 import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
+import { ENDED_PER_LIVING } from '../owners/quotas.js';
 import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
 import { healthSteps } from './health-statements.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import { MARKET, marketStart, PROJECTS } from './project-statements.js';
 import {
-  DELETED_PER_LIVING,
   MAX_WORDS,
   type MarketQuery,
   type MarketSort,
@@ -86,7 +86,7 @@ async function whyRefused(
   { owner, slug, createdAt }: ProjectRecord,
   most: number,
 ): Promise<ProjectCreation> {
-  const mostDeleted = Math.min(most * DELETED_PER_LIVING, Number.MAX_SAFE_INTEGER);
+  const mostDeleted = Math.min(most * ENDED_PER_LIVING, Number.MAX_SAFE_INTEGER);
   const [row] = await database.query(PROJECTS.refusal, owner, slug, Math.max(0, mostDeleted - 1));
   const { owned, living, deleted_at, crowded_at } = row ?? {};
   if (Number(owned) >= most) return { status: 'quota_reached' };

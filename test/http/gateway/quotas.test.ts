@@ -80,6 +80,33 @@ test('whoever makes and deletes projects without end is told until when he can m
   await fixture.close();
 });
 
+test('whoever makes and revokes keys without end is told until when he can make no more, and keeps no notes', async () => {
+  const fixture = await openGatewayFixture('memory:', {}, { quotas: { keys: 2 } });
+  const { client, partner } = fixture;
+  const as = await client.signIn(partner);
+  const make = async (by: ProofHeaders) =>
+    client.ask('POST', '/api/v1/keys/generate', { name: 'again', metadata: { note: 'x'.repeat(500) } }, by);
+  for (let at = 0; at < 10; at += 1) {
+    const { status, body } = await make(as);
+    expect(status).toBe(201);
+    expect((await client.ask('DELETE', `/api/v1/keys/${body['id']}`, undefined, as)).status).toBe(204);
+  }
+  const { status, body } = await make(as);
+  expect([status, body['code'], body['param']]).toEqual([409, 'quota_reached', 'keys']);
+  const [, until = ''] =
+    /10 service keys .* within 30 days .* from (\S+) on, or ask/.exec(String(body['detail'])) ?? [];
+  const listed = await client.ask('GET', '/api/v1/keys', undefined, as);
+  const kept = (listed.body['data'] as { name: string; metadata: object }[]).map(({ name, metadata }) => [
+    name,
+    metadata,
+  ]);
+  expect(kept).toEqual(Array.from({ length: 10 }, () => ['again', {}]));
+  expect((await make(fixture.asOwner)).status).toBe(201);
+  fixture.advance(Date.parse(until) - Date.now());
+  expect((await make(await client.signIn(partner))).status).toBe(201);
+  await fixture.close();
+});
+
 test('an operator says how much a wallet may own', async () => {
   const fixture = await openGatewayFixture('memory:', {}, { quotas: { keys: 1, webhooks: 0, projectBytes: 2_000 } });
   const as = await fixture.client.signIn(fixture.partner);
