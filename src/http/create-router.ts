@@ -6,6 +6,7 @@ import { type FacilitatorsOption, hasSeveral, networksOf } from '../facilitator/
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { noteSite } from '../identity/identity-site.js';
+import type { ServiceKey } from '../identity/service-keys/service-key-types.js';
 import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
 import { cors } from '../middleware/gate/cors.js';
@@ -78,12 +79,13 @@ function unlessBeyondLimit(repeatable: RequestHandler): RequestHandler {
   return (req, res, next) => (beyondLimitSeconds(res) === undefined ? repeatable(req, res, next) : next());
 }
 
-/** Names the service key of a request that may show one, and need not. */
-function keyName({ keys }: Gateway) {
-  return async (req: Request): Promise<string | undefined> => {
+/** Names a request by the service key that it may show, and need not; its answers take the share of the key's wallet. */
+function namedByKey({ keys }: Gateway) {
+  const nameOf = (name: (key: ServiceKey) => string) => async (req: Request) => {
     const check = req.res && (await checkServiceKey(req, req.res, keys));
-    return check?.ok ? `key ${check.key.id}` : undefined;
+    return check?.ok ? name(check.key) : undefined;
   };
+  return { scopeOf: nameOf(({ id }) => `key ${id}`), ownerOf: nameOf(({ owner }) => `wallet ${owner}`) };
 }
 
 /**
@@ -108,8 +110,7 @@ export function createRouter(options: RouterOptions): Router {
   const common = [requestId, ...counting, cors, ...(shellFor === undefined ? [] : [problemPages(shellFor)])];
   const store = first.idempotency;
   const forAnybody = idempotency({ store });
-  const repeatable =
-    others.gateway === undefined ? forAnybody : idempotency({ store, scopeOf: keyName(others.gateway) });
+  const repeatable = others.gateway === undefined ? forAnybody : idempotency({ store, ...namedByKey(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
   const routes = serviceRoutes({ ...others, networks, counters, metrics, beforeCalls, shellFor, page });
   const router = Router();

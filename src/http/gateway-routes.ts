@@ -8,7 +8,7 @@ import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { requireSameMode } from './auth/key-mode-guard.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
-import { callerName, createApiCaller } from './framework/api-caller.js';
+import { callerName, callerOwner, createApiCaller } from './framework/api-caller.js';
 import type { Operation } from './framework/operation.js';
 import { createOwnerTurns } from './framework/owner-turns.js';
 import { createRoutes, type Routes } from './framework/routes.js';
@@ -53,7 +53,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const callers = { identity, keys, isMixed, baseUrl, isOperator, refuseWallet: suspensions.refuseWallet };
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
-  const repeatable = idempotency({ store, scopeOf: callerName });
+  const repeatable = idempotency({ store, scopeOf: callerName, ownerOf: callerOwner });
   const sameMode = requireSameMode({
     networks,
     networkOf: projects.networkOf,

@@ -102,6 +102,11 @@ export function callerName(req: Request): string {
   return keyId === undefined ? `wallet ${wallet}` : `key ${keyId}`;
 }
 
+/** Names the wallet of {@link callerName}, be it by a key or by itself. */
+export function callerOwner(req: Request): string {
+  return `wallet ${callerOf(req).wallet}`;
+}
+
 /**
  * Whether a request that was let in would be let in once more: its key was not revoked, its token has not run out. A long
  * response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.

@@ -32,6 +32,11 @@ export interface IdempotencyOptions {
    */
   readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>>;
   /**
+   * Whose share of the room a response takes, where several callers are one: the service keys of a wallet. Default: the wallet of the
+   * service key that a gate has let in, or else whoever is calling, by `scopeOf`; of somebody who was not proven the address.
+   */
+  readonly ownerOf?: OfRequest<string | undefined | Promise<string | undefined>>;
+  /**
    * How long a response may take before a crash is assumed and the request may run again, in milliseconds: 1,000 to
    * 86,400,000. Default 120,000.
    */
@@ -66,6 +71,9 @@ const idempotencyOptions = z.strictObject({
   scopeOf: z
     .custom<NonNullable<IdempotencyOptions['scopeOf']>>((it) => typeof it === 'function', 'a function of the request')
     .optional(),
+  ownerOf: z
+    .custom<NonNullable<IdempotencyOptions['ownerOf']>>((it) => typeof it === 'function', 'a function of the request')
+    .optional(),
   leaseMs: z.int(LEASE_RANGE).min(1_000, LEASE_RANGE).max(86_400_000, LEASE_RANGE).default(120_000),
 });
 
@@ -96,7 +104,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
     const detail = `${HEADER} must have 1 to 255 visible ASCII characters, without spaces.`;
     return sendProblem(res, 'invalid_idempotency_key', detail, { param: HEADER });
   }
-  const { scopeOf } = options;
+  const { scopeOf, ownerOf = scopeOf === undefined ? ownerOfKey : undefined } = options;
   const proven = scopeOf === undefined ? provenOf(req) : await askOption(WHERE, 'scopeOf', () => scopeOf(req));
   const caller = proven ?? callerOf(req, key);
   const fingerprint = await requestFingerprint(req);
@@ -106,7 +114,8 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
   const { store, leaseMs } = options;
   // Of credentials that nobody has proven there are as many as somebody likes.
-  const owner = proven ?? addressOf(req);
+  const wallet = ownerOf && (await askOption(WHERE, 'ownerOf', () => ownerOf(req)));
+  const owner = wallet ?? proven ?? addressOf(req);
   const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs, owner });
   const begun = await run.begin();
   if (begun.status !== 'started') return answerKnown(req, res, begun);
@@ -148,6 +157,12 @@ function provenOf(req: Request): string | undefined {
   if (key !== undefined) return `key ${key.id}`;
   const wallet = walletOf(req)?.address ?? passOf(req)?.wallet ?? paymentOf(req)?.payer;
   return wallet && `wallet ${wallet}`;
+}
+
+/** A wallet has as many keys as it likes, one after the other. */
+function ownerOfKey(req: Request): string | undefined {
+  const key = serviceKeyOf(req);
+  return key && `wallet ${key.owner}`;
 }
 
 /** By credentials; without any by address where the key is short. */
