@@ -70,6 +70,27 @@ describe.each(DAILY_DATABASES)('a kept answer is for its proven caller, on %s', 
     expectSame(await send(await fresh(), name), first);
   });
 
+  test('all keys of a wallet take its one share of the room, and see none of each other’s answers; another wallet has its own', async () => {
+    const { client, partner, payer, storage } = fixture;
+    const path = '/api/v1/webhooks';
+    const wanted = { url: fixture.upstream.url, events: ['*'] };
+    const owners = { name: 'test_owners', text: 'select distinct owner from tollhouse_answer order by owner' };
+    const ownersNow = async () => (await storage.database.query(owners)).map((row) => String(row['owner']));
+    const by = await client.signIn(partner);
+    const scopes = { scopes: ['webhooks:write'] };
+    const shown = [by, (await client.key(by, scopes)).headers, (await client.key(by, scopes)).headers];
+    const answers: ClientResponse[] = [];
+    for (const headers of shown) answers.push(await send(headers, 'the-same-name-of-all', path, wanted));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(3);
+    expect((await ownersNow()).filter((it) => /key/.test(it) || it.includes(String(partner.publicKey)))).toEqual([
+      `wallet ${partner.publicKey}`,
+    ]);
+    const other = (await client.key(await client.signIn(payer), scopes)).headers;
+    expect((await send(other, 'the-same-name-of-all', path, wanted)).status).toBe(201);
+    expect(await ownersNow()).toContain(`wallet ${payer.publicKey}`);
+  });
+
   test('a service key finds the answer after its secret was changed, and 401 after it was revoked', async () => {
     const { client, asOwner, upstream } = fixture;
     const path = '/api/v1/webhooks';
