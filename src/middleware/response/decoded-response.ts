@@ -1,10 +1,16 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request } from 'express';
+import { atMost } from '../../lib/work/at-most.js';
 import type { StoredResponse } from './response-seal.js';
 
-/** What is kept is a few MiB; coded, it may be of so many bytes. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/**
+ * Longest body that is decoded, in bytes, as it is held until its client has read it: whoever made it may have coded a thousand times as
+ * much. Eight times what is kept is as much as texts are coded to.
+ */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** So many at once, however many ask: a decoder takes up to 16 MiB beside, and a thread that others need. */
+const inTurn = atMost(2);
 
 const DECODERS = new Map<string, (body: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>>([
   ['gzip', promisify(gunzip)],
@@ -23,7 +29,7 @@ const OF_CODED = new Set([
   'repr-digest',
 ]);
 
-/** A response that was kept, for a client that may take another coding than the one that it was coded for. What cannot be decoded stays as it is. */
+/** A response that was kept, for a client that may take another coding than the one that it was coded for. What cannot be decoded, or to more than 8 MiB, stays as it is. */
 export async function acceptable(req: Request, stored: StoredResponse): Promise<StoredResponse> {
   const coding = String(stored.headers['content-encoding']).toLowerCase();
   const decode = DECODERS.get(coding);
@@ -31,7 +37,7 @@ export async function acceptable(req: Request, stored: StoredResponse): Promise<
   if (decode === undefined || isPart || stored.body.length === 0 || req.acceptsEncodings(coding) !== false)
     return stored;
   try {
-    const body = await decode(stored.body, { maxOutputLength: MAX_BYTES });
+    const body = await inTurn(() => decode(stored.body, { maxOutputLength: MAX_BYTES }));
     const headers = Object.entries(stored.headers).filter(([name]) => !OF_CODED.has(name.toLowerCase()));
     return { ...stored, headers: Object.fromEntries(headers.map(([name, it]) => [name, ofDecoded(name, it)])), body };
   } catch {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Express } from 'express';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
@@ -9,6 +9,11 @@ import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixt
 import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 
 const TEXT = 'hello '.repeat(500);
+const CODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+};
 /** What a handler sends, by the coding that it says. */
 const CODED: Readonly<Record<string, Buffer>> = {
   gzip: gzipSync(TEXT),
@@ -16,6 +21,7 @@ const CODED: Readonly<Record<string, Buffer>> = {
   br: brotliCompressSync(TEXT),
   'x-own': Buffer.from('of its own'),
 };
+const MIB = 1024 * 1024;
 const BROKEN = gzipSync(TEXT).subarray(0, 20);
 
 describe.each(EXPRESSES)('a response that was kept as it was coded for its first client, %s', (_name, express) => {
@@ -100,6 +106,32 @@ describe.each(EXPRESSES)('a response that was kept as it was coded for its first
     );
     expect((await ask('/keyed?coding=gzip', key, 'POST')).body).toBe(TEXT);
   });
+
+  test.each(['gzip', 'deflate', 'br'])(
+    'is decoded where that makes no more of it than is held, from %s',
+    async (coding) => {
+      const long = Buffer.alloc(8 * MIB, 'x');
+      body = CODERS[coding]?.(long) ?? BROKEN;
+      const path = `/paid?coding=${coding}`;
+      const headers = await pay(path);
+      const several = await Promise.all(Array.from({ length: 4 }, () => ask(path, headers)));
+      for (const again of several) {
+        expect(again.coding).toBeUndefined();
+        expect(again.body === long.toString('latin1')).toBe(true);
+      }
+    },
+  );
+
+  test.each(['gzip', 'deflate', 'br'])(
+    'is given as it is where little %s stands for more than is held',
+    async (coding) => {
+      body = CODERS[coding]?.(Buffer.alloc(8 * MIB + 1, 'x')) ?? BROKEN;
+      const path = `/paid?coding=${coding}`;
+      const headers = await pay(path);
+      for (const again of await Promise.all(Array.from({ length: 4 }, () => ask(path, headers))))
+        expect(again).toEqual({ status: 200, coding, etag: '"one"', ranges: 'bytes', body: body.toString('latin1') });
+    },
+  );
 
   test.each([
     ['of a coding that nobody knows', 'x-own', CODED['x-own'], ''],
