@@ -1,8 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, problem } from '../errors/errors.js';
 import { newId } from '../lib/ids.js';
+import { takeInTurn } from './connection-turns.js';
+import { createUnreadResponses, type UnreadBounds } from './unread-responses.js';
 
 /** Headers of a request, in bytes; a payment with its terms has some 4,000. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -21,35 +23,22 @@ const FAULTS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 const UNREADABLE = ['invalid_request', 'The request cannot be read as HTTP.'] as const;
 
-/** An HTTP server with limits of size and time, whose every refusal is a problem. It does not listen yet. */
-export function createHttpServer(handle: RequestListener): Server {
+/**
+ * An HTTP server with limits of size and time, whose every refusal is a problem. It does not listen yet.
+ * @param unread - what it keeps for clients that do not read
+ */
+export function createHttpServer(handle: RequestListener, unread?: UnreadBounds): Server {
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: LATENESS_CHECK_MS });
-  const isInResponse = watchResponses(server);
-  server.on('request', handle);
+  const isInResponse = takeInTurn(server, handle, createUnreadResponses(unread));
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  // Who does not read its response holds it, and a connection, for no longer.
   server.timeout = SILENCE_TIMEOUT_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isInResponse(socket)) socket.destroy();
     else answerUnreadable(error, socket);
   });
   return server;
-}
-
-/**
- * Tells whether a connection is in the midst of a response: what is written to it then would become part of that. A request may be
- * answered before all of it has come, and others may come behind it.
- */
-function watchResponses(server: Server): (socket: Duplex) => boolean {
-  const running = new WeakMap<Duplex, Set<ServerResponse>>();
-  server.on('request', ({ socket }, res) => {
-    const responses = running.get(socket) ?? new Set();
-    running.set(socket, responses.add(res));
-    res.once('close', () => responses.delete(res));
-  });
-  return (socket) => [...(running.get(socket) ?? [])].some((res) => res.headersSent && !res.writableEnded);
 }
 
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
