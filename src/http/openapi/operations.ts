@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { defineOperation } from '../framework/operation.js';
 import { type ShellFor, sendPage } from '../framework/service-pages.js';
 import type { OpenApiDocument } from './openapi.js';
-import type { ServiceDocumentParts } from './service-document.js';
+import type { ServiceDocument, ServiceDocumentParts, WrittenDocument } from './service-document.js';
 
 /** What {@link OPENAPI_OPERATIONS} work with. */
 export interface OpenApiParts {
   /** The document for the server that a request was sent to. */
   readonly documentFor: (req: Request) => Promise<OpenApiDocument>;
+  /** The same as it goes over the wire. */
+  readonly writtenFor: (req: Request) => Promise<WrittenDocument>;
 }
 
 /**
@@ -16,12 +18,14 @@ export interface OpenApiParts {
  * when it is first asked for, and so is the code that makes it loaded.
  */
 export function openApiParts(parts: ServiceDocumentParts): OpenApiParts {
-  let document: Promise<(req: Request) => OpenApiDocument> | undefined;
+  let made: Promise<ServiceDocument> | undefined;
+  const make = (): Promise<ServiceDocument> => {
+    made ??= import('./service-document.js').then(({ serviceDocument }) => serviceDocument(parts));
+    return made;
+  };
   return {
-    async documentFor(req) {
-      document ??= import('./service-document.js').then(({ serviceDocument }) => serviceDocument(parts));
-      return (await document)(req);
-    },
+    documentFor: async (req) => (await make()).document(req),
+    writtenFor: async (req) => (await make()).written(req),
   };
 }
 
@@ -32,7 +36,17 @@ const getOpenApi = defineOperation({
   tag: 'Service',
   summary: 'This document',
   responses: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
-  handler: async ({ req }, { documentFor }: OpenApiParts) => ({ ...(await documentFor(req)) }),
+  async handler({ req, res }, { writtenFor }: OpenApiParts): Promise<void> {
+    const { begin, rest, tag } = await writtenFor(req);
+    res.set('ETag', tag);
+    if (req.fresh) return void res.status(304).end();
+    res.set({
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': String(begin.length + rest.length),
+    });
+    res.write(begin);
+    res.end(rest);
+  },
 });
 
 /** Where people read the document. */

@@ -11,6 +11,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
 import { type DocumentedOperation, type OpenApi, operationOf } from '../../helpers/http/documented.js';
+import { ask } from '../../helpers/http/raw-http.js';
 
 const VALIDATOR = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
@@ -54,6 +55,25 @@ test('the document is valid by the schema of OpenAPI 3.1', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [VALIDATOR, file]);
   await rm(folder, { recursive: true });
   expect(JSON.parse(stdout)).toEqual({ valid: true });
+});
+
+test('the document is not sent again to who has it, is of the address that was asked, and has a length for HEAD', async () => {
+  const url = await fixture().serve((app) => app.use(fixture().router));
+  const [first, other] = await Promise.all(
+    [url, url.replace('127.0.0.1', 'localhost')].map((it) => fetch(`${it}/openapi.json`)),
+  );
+  const tag = String(first?.headers.get('etag'));
+  const text = String(await first?.text());
+  // What fetch sends with a condition asks for all of it.
+  const known = String((await ask(url, 'GET /openapi.json')).headers.get('etag'));
+  const same = await ask(url, 'GET /openapi.json', [`If-None-Match: ${known}`]);
+  const head = await fetch(`${url}/openapi.json`, { method: 'HEAD' });
+
+  expect(text).toBe(JSON.stringify(JSON.parse(text)));
+  expect(JSON.parse(text).servers).toEqual([{ url }]);
+  expect([same.status, same.headers.get('etag'), same.body]).toEqual([304, known, '']);
+  expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+  expect(other?.headers.get('etag')).not.toBe(tag);
 });
 
 test('the validator finds fault with a document that is not valid', async () => {
