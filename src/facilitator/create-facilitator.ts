@@ -87,6 +87,8 @@ export interface FacilitatorTiming
   readonly blockhashMs?: number;
   /** How often what was left half done is looked for. Default 3,000. */
   readonly lookMs?: number;
+  /** How often what is over is forgotten. Default 60,000. */
+  readonly pruneMs?: number;
 }
 
 /** {@link createFacilitator} with other intervals. */
@@ -134,7 +136,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });
-  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, ...timing, onFault, now });
+  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, ...timing, onFault, now, monitor });
   return Object.freeze({
     ...facilitator,
     ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),

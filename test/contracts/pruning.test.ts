@@ -18,12 +18,14 @@ describe.each(BOTH_DATABASES)('what is of no more use, on %s', (_name, openDatab
   let storage: Storage;
   let stopDatabase: () => Promise<void>;
   let stopped: AbortController;
+  let isClockRight = async () => true;
 
   beforeEach(async () => {
     const { url, stop } = await openDatabase();
     stopDatabase = stop;
     storage = await openStorage(url, { now: clock.now });
     stopped = new AbortController();
+    isClockRight = async () => true;
     // Old events with their deliveries, and marks and answers that have ended a moment ago.
     const old = clock.now() - 30 * DAY_MS - LATE_MS;
     await storage.gateway.webhooks.create(aWebhook({ createdAt: old, updatedAt: old }), 9);
@@ -40,7 +42,7 @@ describe.each(BOTH_DATABASES)('what is of no more use, on %s', (_name, openDatab
   });
 
   const prune = (kept: Pick<Storage, 'prune' | 'gateway'> = storage) =>
-    pruneAll({ storage: kept, now: clock.now, stopped: stopped.signal });
+    pruneAll({ storage: kept, now: clock.now, isClockRight: () => isClockRight(), stopped: stopped.signal });
   /** Seconds, of those that are behind. */
   async function behind(): Promise<Readonly<Record<string, number>>> {
     const lags = Object.entries(await pruningLag(storage, clock.now()));
@@ -64,6 +66,22 @@ describe.each(BOTH_DATABASES)('what is of no more use, on %s', (_name, openDatab
     expect(await behind()).toEqual({});
     expect(await storage.gateway.events.list(anEvent().owner, { limit: 9 })).toHaveLength(1);
     expect(await prune()).toBe(0);
+  });
+
+  test('is kept while nobody tells that the clock is right, and once it jumps ahead', async () => {
+    const kept = { events: 5, deliveries: 5, marks: 5 };
+    isClockRight = async () => false;
+    expect(await prune()).toBe(0);
+    expect(await behind()).toEqual(kept);
+    isClockRight = async () => {
+      await clock.advance(30_000 + LATE_MS);
+      return true;
+    };
+    expect(await prune()).toBe(0);
+    await clock.advance(-30_000 - LATE_MS);
+    expect(await behind()).toEqual(kept);
+    isClockRight = async () => true;
+    expect(await prune()).toBe(3 * MANY);
   });
 
   test('is left for the next time when the server stops', async () => {

@@ -11,24 +11,33 @@ const BOOKS_RETENTION_MS = 400 * DAY_MS;
 /** Longer than the longest schedule of a webhook, and time to recover what was missed. */
 const EVENTS_RETENTION_MS = 30 * DAY_MS;
 const SHORTEST_PAUSE_MS = 5;
+/** A clock that is set right in passing is not off by more. */
+const JUMP_MS = 30_000;
 
 /** What {@link pruneAll} works with. */
 export interface PruningParts {
   readonly storage: Pick<Storage, 'prune' | 'gateway'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
+  /** Whether that clock is right, by one that is not of this machine. */
+  readonly isClockRight: () => Promise<boolean>;
   /** Ends it between two steps. */
   readonly stopped: AbortSignal;
 }
 
 /**
- * Forgets all that is of no more use, in small steps, and rests for as long as each of them took: requests come in between.
+ * Forgets all that is of no more use, in small steps, and rests for as long as each of them took: requests come in between. Nothing
+ * while the clock is wrong, or nobody tells: what it takes for old would be gone for good.
  * @returns how many went
  */
-export async function pruneAll({ storage, now, stopped }: PruningParts): Promise<number> {
+export async function pruneAll({ storage, now, isClockRight, stopped }: PruningParts): Promise<number> {
+  const [time, beganAt] = [now(), performance.now()];
+  if (!(await isClockRight())) return 0;
   for (let gone = 0; ; ) {
     const began = performance.now();
-    const went = await pruneStep(storage, now());
+    const hasJumped = now() - time > began - beganAt + JUMP_MS;
+    if (hasJumped) return gone;
+    const went = await pruneStep(storage, time);
     gone += went;
     // Something new comes of age all the time: without a full step of anything, what was behind is done.
     if (went < STEP || stopped.aborted) return gone;

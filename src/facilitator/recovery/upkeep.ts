@@ -1,6 +1,7 @@
 import { repeat } from '../../lib/work/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { PaymentEventBus, Recovered } from '../events/events.js';
+import type { HealthMonitor } from '../setup/health.js';
 import { LOOK_EVERY_MS } from './interrupted.js';
 import { pruneAll } from './pruning.js';
 
@@ -15,20 +16,24 @@ export interface UpkeepParts {
   readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
+  /** Tells whether that clock is right, by the chain's. */
+  readonly monitor: Pick<HealthMonitor, 'isClockRight'>;
   /** How often what was left half done is looked for. Default: {@link LOOK_EVERY_MS} */
   readonly lookMs?: number | undefined;
+  /** How often what is over is forgotten. Default: once a minute */
+  readonly pruneMs?: number | undefined;
 }
 
-/** What is over is forgotten once a minute, all of it. */
 const PRUNE_EVERY_MS = 60_000;
 
 /**
  * Begins what a storage needs without being asked: payments that a dead process left are brought to an end, at once and every
- * few seconds, and what is of no more use is forgotten. Instances that share the storage share the work.
+ * few seconds, and what is of no more use is forgotten while the clock is right. Instances that share the storage share the work.
  * @returns ends that; resolves when nothing of it is under way any more
  */
 export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
-  const { storage, events, recover, goOn, onFault, now, lookMs = LOOK_EVERY_MS } = parts;
+  const { storage, events, recover, goOn, onFault, now, monitor } = parts;
+  const { lookMs = LOOK_EVERY_MS, pruneMs = PRUNE_EVERY_MS } = parts;
   const stop = new AbortController();
   const attempt = (work: () => Promise<void>) => () => work().catch(onFault);
   const recovering = repeat(
@@ -40,8 +45,8 @@ export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
   );
   const refunding = goOn && repeat(lookMs, attempt(goOn));
   const pruning = repeat(
-    PRUNE_EVERY_MS,
-    attempt(async () => void (await pruneAll({ storage, now, stopped: stop.signal }))),
+    pruneMs,
+    attempt(async () => void (await pruneAll({ storage, now, ...monitor, stopped: stop.signal }))),
   );
   recovering.run();
   refunding?.run();

@@ -4,8 +4,9 @@ import { withTimeout } from '../../lib/work/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { CLOCK_SYSVAR, chainTimeOf } from '../../solana/accounts/chain-time.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
-import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { Storage, StoreState } from '../../storage/storage.js';
 import type { SetupCheck } from './setup-finding.js';
@@ -70,6 +71,8 @@ export interface HealthMonitor {
   check(): Promise<FacilitatorHealth>;
   /** What the last check found, at once; undefined before the first. While that is `down`, it has things checked again. */
   known(): FacilitatorHealth | undefined;
+  /** Asks anew whether this machine's clock is right by the chain's. False where the chain does not tell. Takes 2 s at most, never rejects. */
+  isClockRight(): Promise<boolean>;
 }
 
 /** What one settlement costs its fee payer: two signatures (the priority fee of the official client is below one lamport). */
@@ -85,10 +88,6 @@ const FULL_BYTES = 16 * MIB;
 const LOW_BYTES = 256 * MIB;
 /** The chain's clock is a median of its validators', seconds away from anybody's. */
 const CLOCK_TOLERANCE_MS = 30_000;
-/** Asked for together with the fee payer, at no further call; its layout: https://docs.rs/solana-clock/latest/solana_clock/struct.Clock.html */
-const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111';
-const CLOCK_TIME_OFFSET = 32;
-const MILLISECONDS = 1_000;
 /** No payment has this id: looking for it tells whether the ledger answers. */
 export const NOBODY = 'health';
 
@@ -131,6 +130,10 @@ export function createHealthMonitor(parts: HealthParts): HealthMonitor {
       if (last?.health.status === 'down') void check();
       return last?.health;
     },
+    async isClockRight() {
+      const { clockAheadMs, faults } = await look();
+      return clockAheadMs !== undefined && !faults.includes('clock_off');
+    },
   };
 }
 
@@ -172,15 +175,6 @@ function storeFaults(answers: boolean, probed: StoreState | undefined): readonly
     ...(freeBytes < FULL_BYTES ? (['store_full'] as const) : []),
     ...(freeBytes >= FULL_BYTES && freeBytes < LOW_BYTES ? (['disk_low'] as const) : []),
   ];
-}
-
-/** The chain's own time in milliseconds since the epoch; undefined where its account cannot be read as one. */
-function chainTimeOf(account: AccountState | null | undefined): number | undefined {
-  const data = account?.data ?? new Uint8Array();
-  if (data.length < CLOCK_TIME_OFFSET + 8) return undefined;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const time = Number(view.getBigInt64(CLOCK_TIME_OFFSET, true)) * MILLISECONDS;
-  return time > 0 ? time : undefined;
 }
 
 /**
