@@ -29,7 +29,7 @@ import type { FeeLimit } from '../sponsorship/fee-limit.js';
 import type { MoneyInFlight } from '../sponsorship/money-in-flight.js';
 import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
 import { checkMint, guardsToProve, lookAtFunds, type VerifiedCache } from './look-at-funds.js';
-import { judgeRefusal, notTaken } from './refused-send.js';
+import { createOwnSends, judgeRefusal, notTaken, OVER, type OwnSends } from './refused-send.js';
 
 /** What the embedded facilitator works with. */
 export interface ChainBackendParts {
@@ -63,9 +63,15 @@ export interface ChainBackendParts {
 const VERIFIED_MS = 30_000;
 const VERIFIED_MAX = 10_000;
 
+/** What the functions of the backend work with. */
+interface WorkingParts extends ChainBackendParts {
+  readonly sends: OwnSends;
+}
+
 /** Verifies and settles on the chain, with fee payers of our own. */
-export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
-  const { network, rpc, delivery, blockhashes, policy, sponsorship } = parts;
+export function createChainBackend(given: ChainBackendParts): SettlementBackend {
+  const { network, rpc, delivery, blockhashes, policy, sponsorship } = given;
+  const parts: WorkingParts = { sends: createOwnSends(), ...given };
   const offered = createOffered(parts);
   const verified: VerifiedCache = boundedCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
@@ -130,7 +136,7 @@ async function verify(
 
 /** What is signed at our cost is watched until its outcome is known; whatever ends before it is sent leaves no trace. */
 async function settle(
-  parts: ChainBackendParts,
+  parts: WorkingParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
   step: SettleStep,
@@ -145,7 +151,10 @@ async function settle(
       ? await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))
       : undefined;
     if (refusal !== undefined) return unsent(refusal.reason, payer, refusal.message);
-    return concluded(parts, inspected, await signAndSend(parts, verified, inspected, step));
+    const settlement = await signAndSend(parts, verified, inspected, step);
+    // It was seen before it landed: whoever shows it again is to be seen again.
+    verified.delete(transaction.messageHash);
+    return concluded(parts, inspected, settlement);
   } finally {
     sponsorship.drop(transaction.messageHash);
   }
@@ -170,7 +179,7 @@ async function faultBefore(
 }
 
 async function signAndSend(
-  parts: ChainBackendParts,
+  parts: WorkingParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
   step: SettleStep,
@@ -179,9 +188,10 @@ async function signAndSend(
   const signed = sign(parts, inspected);
   if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);
-  const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
+  const height = defined({ lastValidBlockHeight: parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash) });
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
   parts.sponsorship.sent(transaction.messageHash, signature);
+  if (!parts.sends.has(transaction.messageHash)) parts.sends.set(transaction.messageHash, performance.now());
   const sent = { signature, blockhash: transaction.blockhash, ...height };
   const landing = await send(parts, inspected, step, {
     transaction: signed,
@@ -204,10 +214,11 @@ async function signAndSend(
 
 /** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
 function concluded(
-  { sponsorship }: ChainBackendParts,
+  { sponsorship, sends }: WorkingParts,
   { transaction, payer, sponsored }: InspectedPayment,
   settlement: BackendSettlement,
 ): BackendSettlement {
+  if (settlement.status === 'settled' || settlement.status === 'failed') sends.set(transaction.messageHash, OVER);
   const end = sponsoredEnd(settlement);
   if (sponsored && end !== undefined) sponsorship.ended(transaction.messageHash, payer, end);
   return settlement;
@@ -238,7 +249,7 @@ async function send(
 }
 
 async function resume(
-  parts: ChainBackendParts,
+  parts: WorkingParts,
   inspected: InspectedPayment,
   record: PaymentRecord,
   step: SettleStep,
@@ -246,7 +257,7 @@ async function resume(
   const { signature, blockhash } = record;
   const { transaction } = inspected;
   if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
-  const height = heightOf(record.lastValidBlockHeight);
+  const height = defined({ lastValidBlockHeight: record.lastValidBlockHeight });
   // The same message has the same signature of ours. One that bears another signature of its payer is another transaction.
   const signed = sign(parts, inspected);
   const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
@@ -285,8 +296,4 @@ function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): numbe
 
 function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransaction): string {
   return signatureText(signed.subarray(signaturesOffset, signaturesOffset + 64));
-}
-
-function heightOf(lastValidBlockHeight: number | undefined): { readonly lastValidBlockHeight?: number } {
-  return defined({ lastValidBlockHeight });
 }

@@ -2,7 +2,8 @@ import type { LRUCache } from 'lru-cache';
 import { defined } from '../../lib/defined.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
-import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
+import type { SimulationOptions, SimulationOutcome, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { guardProof, guardsOnFeePayer } from '../../solana/rules/guards.js';
 import { explainFault } from '../../solana/rules/simulation.js';
 import { inSpan } from '../../telemetry/trace.js';
@@ -16,6 +17,7 @@ import type { LookAtFunds } from '../sponsorship/sponsorship.js';
 /** What looking takes. */
 export interface LookParts {
   readonly rpc: SolanaRpc;
+  readonly blockhashes: Pick<BlockhashCache, 'lastValidBlockHeightOf'>;
   readonly mintPolicy: MintPolicy;
   /** Numbers the looks. */
   readonly flight: Pick<MoneyInFlight, 'nextLook'>;
@@ -44,9 +46,7 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     const look = parts.flight.nextLook();
     const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
     const about = { 'tollhouse.payment.id': transaction.messageHash };
-    const simulation = await inSpan('tollhouse.simulate', about, () =>
-      online(parts.rpc.simulateTransaction(transaction.bytes, asked)),
-    );
+    const simulation = await inSpan('tollhouse.simulate', about, () => online(simulate(parts, inspected, asked)));
     const { err, slot } = simulation;
     if (err !== null) {
       return { ok: false, refusal: payerFault(await online(explainFault(err, inspected, parts.rpc))) };
@@ -63,6 +63,32 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     verified.set(transaction.messageHash, sight);
     return { ok: true, sight };
   };
+}
+
+/** A node that has not got a blockhash of ours yet simulates with one that it has. */
+async function simulate(
+  parts: LookParts,
+  inspected: InspectedPayment,
+  asked: SimulationOptions,
+): Promise<SimulationOutcome> {
+  const { bytes } = inspected.transaction;
+  const first = await parts.rpc.simulateTransaction(bytes, asked);
+  const isBehind = first.err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
+  return isBehind ? parts.rpc.simulateTransaction(bytes, Object.assign({ replaceBlockhash: true }, asked)) : first;
+}
+
+/**
+ * Whether a blockhash is one of ours and lives: the block height tells, and no node that may not have got it yet. Rejects with
+ * RpcError.
+ */
+export async function isBlockhashAlive(
+  { rpc, blockhashes }: Pick<LookParts, 'rpc' | 'blockhashes'>,
+  { transaction }: InspectedPayment,
+): Promise<boolean> {
+  const last = blockhashes.lastValidBlockHeightOf(transaction.blockhash);
+  if (last === undefined) return false;
+  const { blockHeight } = await rpc.getTip('confirmed');
+  return blockHeight <= last;
 }
 
 /** Guards that name our fee payer; nothing is signed before a simulation has shown that they call nobody. */

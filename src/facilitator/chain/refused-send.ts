@@ -1,16 +1,34 @@
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
+import { readChainTime } from '../../solana/accounts/chain-time.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Landing } from '../../solana/confirmation/confirmation.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable } from '../backend/outcomes.js';
-import type { VerifiedCache } from './look-at-funds.js';
+import { isBlockhashAlive, type VerifiedCache } from './look-at-funds.js';
+
+/** When this process first sent a transaction, by the hash of its message and `performance.now`; {@link OVER} once its outcome was known. */
+export type OwnSends = LRUCache<string, number>;
+
+/** Whoever shows it now was not the one that made it land. */
+export const OVER = Number.POSITIVE_INFINITY;
+
+/** More than are sent while a blockhash lives. */
+const SENDS_MAX = 50_000;
+
+/** A memory of what this process sends. */
+export function createOwnSends(): OwnSends {
+  return boundedCache({ max: SENDS_MAX });
+}
 
 /** What judging takes. */
 export interface RefusalParts {
   readonly rpc: SolanaRpc;
   readonly blockhashes: Pick<BlockhashCache, 'lastValidBlockHeightOf'>;
   readonly landed: LandedReader;
+  readonly sends: Pick<OwnSends, 'get'>;
   /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
   readonly remembersSince?: number | undefined;
   /** Until when it remembers everything from before that; missing where that is nothing. */
@@ -52,19 +70,8 @@ export async function judgeRefusal(
   if (err === null) return { status: 'may_land' };
   const isOurs = err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature));
   if (isOurs) return { status: 'landed' };
-  const isAlive = err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
+  const isAlive = err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected).catch(unknownYet));
   return isAlive ? { status: 'may_land' } : { status: 'refused', err };
-}
-
-/** Whether a blockhash of ours is dead is told by the block height, and by no node that may not have got it yet. */
-async function isBlockhashAlive(
-  { rpc, blockhashes }: RefusalParts,
-  { transaction }: InspectedPayment,
-): Promise<boolean> {
-  const last = blockhashes.lastValidBlockHeightOf(transaction.blockhash);
-  if (last === undefined) return false;
-  const { blockHeight } = await rpc.getTip('confirmed').catch(unknownYet);
-  return blockHeight <= last;
 }
 
 async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPayment): Promise<unknown> {
@@ -74,24 +81,45 @@ async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPa
 
 /**
  * Whether a transaction that the chain knows already is the one that was just sent: what stands before the node may
- * send it twice and hand on the second response. Only our key makes the signature, so where the books know every payment it
- * can be no other; with books that were forgotten at a restart it may have been used before that.
+ * send it twice and hand on the second response. That only our key makes the signature proves nothing of who shows it: what has
+ * landed is public, and books that were lost do not know it.
  */
 async function hasJustLanded(
-  { landed, blockhashes, ...memory }: RefusalParts,
+  parts: RefusalParts,
   verified: VerifiedCache,
   { transaction, judge }: InspectedPayment,
   signature: string,
 ): Promise<boolean> {
-  const { remembersSince, remembersUntil } = memory;
+  const { landed, blockhashes, remembersSince, remembersUntil } = parts;
   // What pays a request names it, and is found by that; where its books were lost it may have been shown since.
-  const isNamed = judge !== undefined && remembersUntil === undefined;
-  if (isNamed || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
-  // Made with a blockhash that was handed out since.
+  if (judge !== undefined && remembersUntil === undefined) return true;
+  if (remembersSince === undefined) return hasLandedSinceSent(parts, transaction.messageHash, signature);
+  // Seen before it landed, or made with a blockhash that was handed out since: the books, which know everything since, do not know it.
+  if (verified.has(transaction.messageHash)) return true;
   if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
+  return (await timeOfLanding(landed, signature)) > remembersSince + CLOCK_MS;
+}
+
+/** Whether it landed after this process began to send it, by the chain's own clock: nobody's else is asked. */
+async function hasLandedSinceSent(
+  { rpc, landed, sends }: RefusalParts,
+  id: string,
+  signature: string,
+): Promise<boolean> {
+  const sentAt = sends.get(id) ?? performance.now();
+  if (sentAt === OVER) return false;
+  const landedAt = await timeOfLanding(landed, signature);
+  const chainTime = await readChainTime(rpc).catch(unknownYet);
+  if (chainTime === undefined) throw unavailable(UNKNOWN_YET);
+  const ageMs = chainTime - landedAt;
+  return performance.now() - ageMs >= sentAt - CLOCK_MS;
+}
+
+/** Milliseconds since the epoch, by the chain. */
+async function timeOfLanding(landed: LandedReader, signature: string): Promise<number> {
   for (let reads = 0; reads < READS; reads += 1) {
     const { blockTime } = (await landed(signature)) ?? {};
-    if (blockTime !== undefined) return blockTime > remembersSince + CLOCK_MS;
+    if (blockTime !== undefined) return blockTime;
   }
   throw unavailable(UNKNOWN_YET);
 }

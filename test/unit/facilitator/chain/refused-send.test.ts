@@ -51,6 +51,7 @@ function judge(given: Given) {
       return blockTime === undefined ? undefined : landedAs(decoded, { blockTime });
     },
     remembersSince,
+    sends: new LRUCache({ max: 9 }),
   };
   const verified: VerifiedCache = new LRUCache({ max: 9 });
   if (isVerified) verified.set(decoded.messageHash, { look: 1, slot: 1, left: new Map() });
@@ -79,7 +80,11 @@ describe('a transaction that a node simulated in vain', () => {
       { said: 'BlockhashNotFound', simulated: 'BlockhashNotFound', isHeightKnown: true, blockHeight: 13 },
       { status: 'refused', err: 'BlockhashNotFound' },
     ],
-    ['has landed where it is processed by now', { said: FUNDS, simulated: 'AlreadyProcessed' }, { status: 'landed' }],
+    [
+      'has landed where it is processed by now',
+      { said: FUNDS, simulated: 'AlreadyProcessed', remembersSince: REMEMBERED_SINCE, isVerified: true },
+      { status: 'landed' },
+    ],
   ])('%s', async (_name, given, expected) => {
     const { verdict, asked } = judge(given);
     expect(await verdict).toEqual(expected);
