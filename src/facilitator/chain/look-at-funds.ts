@@ -29,6 +29,9 @@ export type VerifiedCache = LRUCache<string, Sight>;
 const NO_INNER_INSTRUCTIONS =
   'A wallet guard names the fee payer, and the Solana RPC does not list inner instructions when it simulates, so nothing shows that the guard is harmless; nothing was charged. The operator needs an RPC endpoint that answers innerInstructions.';
 
+const BEHIND =
+  'The Solana RPC is behind and does not know the blockhash yet; nothing was charged: send the same payment again.';
+
 const GUARD_CALLS = {
   reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
   message: 'A wallet guard that names the fee payer calls another program.',
@@ -74,7 +77,10 @@ async function simulate(
   const { bytes } = inspected.transaction;
   const first = await parts.rpc.simulateTransaction(bytes, asked);
   const isBehind = first.err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
-  return isBehind ? parts.rpc.simulateTransaction(bytes, Object.assign({ replaceBlockhash: true }, asked)) : first;
+  if (!isBehind) return first;
+  const second = await parts.rpc.simulateTransaction(bytes, Object.assign({ replaceBlockhash: true }, asked));
+  if (second.err === 'BlockhashNotFound') throw unavailable(BEHIND);
+  return second;
 }
 
 /**
