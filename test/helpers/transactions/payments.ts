@@ -59,8 +59,12 @@ export async function signPayment(wallet: Wallet, url: string, how: PaymentChoic
   return signTerms(wallet, { ...offered, ...how.change });
 }
 
-/** Signs a payment of given terms. */
-export async function signTerms({ sandbox, payer }: Wallet, accepted: PaymentRequirements): Promise<SignedPayment> {
+/** Signs a payment of given terms, with a blockhash; default a fresh one. */
+export async function signTerms(
+  { sandbox, payer }: Wallet,
+  accepted: PaymentRequirements,
+  blockhash?: string,
+): Promise<SignedPayment> {
   const token = [...SANDBOX_TOKENS, ...KNOWN_TOKENS.solana].find(({ mint }) => mint === accepted.asset);
   if (token === undefined) throw new Error(`${accepted.asset} is no token of the sandbox`);
   const memo = accepted.extra?.['memo'];
@@ -72,7 +76,7 @@ export async function signTerms({ sandbox, payer }: Wallet, accepted: PaymentReq
     decimals: token.decimals,
     amount: BigInt(accepted.amount),
     payTo: accepted.payTo,
-    blockhash: await latestBlockhash(sandbox),
+    blockhash: blockhash ?? (await latestBlockhash(sandbox)),
     ...(typeof memo === 'string' ? { memo } : {}),
   });
   return carry(transaction, accepted);
