@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
@@ -35,7 +34,7 @@ describe.each(DAILY_EXPRESSES)('many requests on one connection, none waiting fo
       app.get('/silent', () => undefined);
       app.get('/left', requirePayment({ ...options, handlerTimeoutMs: 60_000 }), async (req, res) => {
         runs.push('left');
-        if (runs.length === 1) await once(req.socket, 'close');
+        if (runs.length === 1) await new Promise((resolve) => req.socket.once('close', resolve));
         res.send('goods');
       });
       app.get('/first', requirePayment({ ...options, settle: 'before' }), serve);

@@ -82,23 +82,23 @@ test('of requests without end no more is read than a few, until the first is ans
   let answer = (): void => undefined;
   const { url, runs, sockets } = await open({
     handle(req, res) {
-      if (req.url === '/0') answer = () => res.end();
+      if (runs.length === 1) answer = () => res.end();
       else res.end(req.url);
     },
   });
   const socket = openSocket(url);
-  const bytes = burst('/', 100_000);
+  const bytes = burst(`/${'x'.repeat(400)}`, 10_000);
   socket.write(bytes + rawRequest('GET /last', ['Connection: close']));
   await until(() => runs.length > 0);
   for (const path of ['/one', '/two']) expect(await ask(url, `GET ${path}`)).toMatchObject({ body: path });
 
-  expect(runs).toEqual(['/0', '/one', '/two']);
+  expect(runs.slice(1)).toEqual(['/one', '/two']);
   expect(sockets[0]?.bytesRead).toBeLessThan(MIB / 2);
   expect(bytes.length).toBeGreaterThan(3 * MIB);
   const heard = collect(socket);
   answer();
   expect((await heard).endsWith('/last')).toBe(true);
-  expect(runs.length).toBe(100_003);
+  expect(runs.length).toBe(10_003);
 });
 
 test('a request whose client goes before its turn is not made', async () => {
@@ -138,22 +138,24 @@ test('where too much is unread altogether those go that have not read for the lo
   expect(answers.map(({ body }) => body.length)).toEqual([LARGE.length, LARGE.length, LARGE.length]);
 });
 
-test('who takes nothing of a response for too long is cut off, and what comes behind one that was read has its own time', async () => {
+test('who takes nothing of a response for too long is cut off', async () => {
+  const { url, sockets } = await open({ timeoutMs: 100 });
+  const idle = openSocket(url).pause();
+  idle.write(rawRequest('GET /large'));
+  await until(() => sockets[0]?.destroyed === true);
+});
+
+test('what comes behind a response that was read has its own time', async () => {
   const times: (number | undefined)[] = [];
-  const { url, sockets } = await open({
-    timeoutMs: 100,
+  const { url } = await open({
     handle(req, res) {
       times.push(req.socket.timeout);
       res.end(LARGE);
     },
   });
-  const idle = openSocket(url).pause();
-  idle.write(rawRequest('GET /large'));
-  await until(() => sockets[0]?.destroyed === true);
-
   const reader = openSocket(url);
   const heard = collect(reader);
   reader.write(burst('/large', 2) + rawRequest('GET /large', ['Connection: close']));
   expect(answersIn(await heard).map(({ body }) => body.length)).toEqual([LARGE.length, LARGE.length, LARGE.length]);
-  expect(times).toEqual([300_000, 300_000, 300_000, 300_000]);
+  expect(times).toEqual([300_000, 300_000, 300_000]);
 });

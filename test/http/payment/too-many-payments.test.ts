@@ -274,6 +274,8 @@ describe.each(['memory', 'SQLite'])('more payments than there are places, with %
         await Promise.all(payments.map((it, at) => bring(it, paths[at])));
         expect(taken(hurried)).toBe(0);
         proxy.decide = () => 'pass';
+        // An endpoint that failed rests for a moment.
+        for (const path of paths) await until(async () => (await fetch(url + path)).status === 402);
       }
     }
   });
