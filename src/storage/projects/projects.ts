@@ -2,6 +2,7 @@ import type { Share } from '../../protocol/money/split.js';
 import type { MoneyMode } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
+import { ENDED_MS } from '../owners/quotas.js';
 import type { CallPrice } from './call-price.js';
 import type { FreeCallRule, ProjectRoute } from './project-routes.js';
 
@@ -179,8 +180,8 @@ export function priceKey(amount: string): string {
   return `${whole.padStart(WHOLE_DIGITS, '0')}.${fraction.padEnd(MAX_PRICE_DECIMALS, '0')}`;
 }
 
-/** How long the slug of a deleted project is kept for its owner, in milliseconds: 30 days. Then it is free. */
-export const SLUG_REST_MS = 30 * 86_400_000;
+/** How long the slug of a deleted project is kept for its owner, in milliseconds: as long as it counts among those that have ended. Then it is free. */
+export const SLUG_REST_MS = ENDED_MS;
 
 /** What came of adding a project. Where it was not created, nothing was written. */
 export type ProjectCreation =
