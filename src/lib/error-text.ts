@@ -7,12 +7,21 @@ export function errorText(error: unknown): string {
   }
 }
 
+/** Causes can go round in a circle. */
+const MOST_CAUSES = 8;
+
 /**
  * What was thrown with all that lay underneath it and that it does not say itself: for the log, and for whoever runs the
  * program. Never for clients: errors of Tollhouse keep their causes from them.
  */
 export function wholeError(error: unknown): string {
-  const text = error instanceof Error ? error.message || error.name : errorText(error);
-  const cause = error instanceof Error && error.cause !== undefined ? wholeError(error.cause) : '';
+  return withCauses(error, MOST_CAUSES);
+}
+
+function withCauses(error: unknown, most: number): string {
+  if (!(error instanceof Error)) return errorText(error);
+  // What failed at several addresses of a host has a code alone.
+  const text = error.message || String(Reflect.get(error, 'code') ?? error.name);
+  const cause = error.cause === undefined || most === 0 ? '' : withCauses(error.cause, most - 1);
   return text.includes(cause) ? text : `${text} (${cause})`;
 }
