@@ -209,9 +209,9 @@ describe('the server', () => {
     const earned = ((performance.now() - begun) / 1_000) * 5;
     const answered = flood.text.split('HTTP/1.1 404').length - 1;
     expect([answered >= 20, answered <= 20 + earned]).toEqual([true, true]);
-    expect(log.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ msg: 'a flood of requests is held off', address: FLOODER }),
-    ]);
+    // Beside it the server may tell that something else on this machine has the port of its sandbox.
+    const told = log.map((line) => JSON.parse(line)).filter(({ msg }) => /flood/.test(msg));
+    expect(told).toEqual([expect.objectContaining({ msg: 'a flood of requests is held off', address: FLOODER })]);
   });
 
   test.each([{ FLOOD_LIMIT_PER_SECOND: '0' }, { FLOOD_LIMIT_PER_SECOND: '5', TRUST_PROXY: '1' }])(
