@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
-import { errorText } from '../../lib/error-text.js';
+import { wholeError } from '../../lib/error-text.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
@@ -137,10 +137,13 @@ export async function warned(end: () => Promise<boolean>): Promise<boolean> {
   try {
     return await end();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : errorText(error);
-    process.emitWarning(`an answer cannot be kept, and not be asked for again: ${reason}`, {
-      code: 'TOLLHOUSE_ANSWER_LOST',
-    });
+    warnOfLost(error);
     return false;
   }
+}
+
+/** @param error - why a response is not kept */
+export function warnOfLost(error: unknown): void {
+  const detail = `an answer cannot be kept, and not be asked for again: ${wholeError(error)}`;
+  process.emitWarning(detail, { code: 'TOLLHOUSE_ANSWER_LOST' });
 }

@@ -1,6 +1,8 @@
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { tellPayment } from '../gate/request-properties.js';
+import { warned } from '../idempotency/idempotent-request.js';
+import type { StoredResponse } from '../response/response-seal.js';
 import { isAskedStill } from '../terms/asked-still.js';
 import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
@@ -21,6 +23,8 @@ export function openedRequest(
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   const keep = (kept: SealedResponse) => gate.keep?.(req, kept);
   const kept = paidResponse(options.facilitator, claim.id, { payer: claim.payer, keep, ...retry });
+  const put = (response: StoredResponse) =>
+    gate.keep === undefined ? kept.put(response) : warned(() => kept.put(response));
   // Whoever keeps it with books of his own asks once more as he writes.
   const isHeld = () => claim.isHeld().catch(() => gate.keep !== undefined);
   const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim.id);
@@ -36,7 +40,7 @@ export function openedRequest(
     kept: {
       find: kept.find,
       async put(response) {
-        const isKept = response !== undefined && (await isHeld()) && (await kept.put(response));
+        const isKept = response !== undefined && (await isHeld()) && (await put(response));
         // What a store could not keep may be kept yet: until that is known the identifier stays this payment's.
         if (isKept || response === undefined) await identifier.keep?.(response);
         return isKept;

@@ -25,7 +25,7 @@ import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredFor, offeredTerms, useAtHost } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
 import { notePaid } from './paid-before.js';
-import { paidResponse } from './paid-responses.js';
+import { keepAsItLeaves, paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js';
 import * as required from './payment-required.js';
 import { refused, sendAgain, sendInProgress, sendPending, sendUncharged } from './payment-responses.js';
@@ -171,7 +171,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
       await giveBack(paid);
       return buffered.send(() => sendUncharged(paid, end));
     }
-    await kept.put(end.response);
+    // What could not be had again is not sold.
+    await orGiveBack(paid, () => kept.put(end.response));
     const receipt = await takeMoney(paid, buffered.send);
     if (receipt === undefined) return; // The same.
     await paid.meter?.end(true);
@@ -201,12 +202,13 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   paid.tell(receipt);
   setHeaders(res, await paid.landedHeaders(receipt));
   onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
-  const keep = async (it?: StoredResponse) => kept.put(charges(gate, res) ? it : undefined);
+  const keeping = keepAsItLeaves(gate.options.facilitator, res, kept.put);
+  const keep = async (it?: StoredResponse) => keeping.put(charges(gate, res) ? it : undefined);
   const recorded = recordResponse(res, keep, gate.run !== undefined);
   try {
     const { served, failed, write } = await inHandlerSpan(() => run(paid, receipt, recorded));
     await paid.meter?.end(served);
-    if (served) return await claim.served(write);
+    if (served && (await keeping.isSettled())) return await claim.served(write);
     const isMadeGood = failed && (await paid.makeGood()) !== undefined;
     // Others come from the same address, and could spend what is left: its payer has the token.
     await (isMadeGood && paid.isByIpAddress ? overWithout(paid) : giveBack(paid));

@@ -1,11 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import type { Facilitator } from '../../facilitator/types.js';
-import { warned } from '../idempotency/idempotent-request.js';
+import { type TryingOwner, tryAgain } from '../../lib/work/try-again.js';
+import { warnOfLost } from '../idempotency/idempotent-request.js';
 import { withoutExchangeHeaders } from '../response/response-recorder.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 
 /** The response of a payment, kept for the one who may come again. */
 export interface PaidResponse {
-  /** Keeps it without what is told anew, such as a token of a pass, encrypted with that one's secret; tells whether it is kept. A store that fails is warned of. */
+  /** Keeps it without what is told anew, such as a token of a pass, encrypted with that one's secret; tells whether it is kept. Rejects with `store_unavailable`. */
   put(response: StoredResponse): Promise<boolean>;
   /** What was kept; undefined where nothing was, or is no more. Rejects with `store_unavailable`. */
   find(): Promise<StoredResponse | undefined>;
@@ -40,14 +42,46 @@ export function paidResponse(
 ): PaidResponse {
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret, sealedWith);
   return {
-    put: (response) =>
-      warned(async () => {
-        const answer = seal(withoutExchangeHeaders(response));
-        return keep?.({ id, answer, owner }) ?? idempotency.put(id, answer, owner);
-      }),
+    async put(response) {
+      const answer = seal(withoutExchangeHeaders(response));
+      return keep?.({ id, answer, owner }) ?? idempotency.put(id, answer, owner);
+    },
     async find() {
       const sealed = await idempotency.get(id);
       return sealed === undefined ? undefined : open(sealed);
     },
+  };
+}
+
+/** Keeps a response as it leaves, which does not wait for a store that is away. */
+export interface LeavingResponse {
+  /** Keeps it, now or as soon as that can be done; tells whether it is kept by now. */
+  put(response: StoredResponse | undefined): Promise<boolean>;
+  /** Waits for that. False where it neither can be had again nor has gone out whole: it is owed. */
+  isSettled(): Promise<boolean>;
+}
+
+/** @param put - where it is kept; rejects while that cannot be done */
+export function keepAsItLeaves(
+  owner: TryingOwner,
+  res: Pick<ServerResponse, 'writableFinished'>,
+  put: LeavingResponse['put'],
+): LeavingResponse {
+  let isSettled = Promise.resolve(true);
+
+  async function putLater(response: StoredResponse | undefined, first: unknown): Promise<boolean> {
+    const failure = await tryAgain(owner, () => put(response), first);
+    if (failure === undefined) return true;
+    warnOfLost(failure);
+    return res.writableFinished;
+  }
+
+  return {
+    put: (response) =>
+      put(response).catch((error: unknown) => {
+        isSettled = putLater(response, error);
+        return false;
+      }),
+    isSettled: () => isSettled,
   };
 }

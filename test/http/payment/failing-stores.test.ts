@@ -16,7 +16,7 @@ describe('a store that fails beside a payment', () => {
   let runs = 0;
   let lookups = 0;
   /** What fails, once. */
-  let failing: 'served' | 'begin' | undefined;
+  let failing: 'served' | 'begin' | 'put' | undefined;
   let received: bigint;
 
   beforeAll(async () => {
@@ -27,6 +27,7 @@ describe('a store that fails beside a payment', () => {
     const idempotency = {
       ...kept,
       begin: (...it: Parameters<typeof kept.begin>) => failOnce('begin', () => kept.begin(...it)),
+      put: (...it: Parameters<typeof kept.put>) => failOnce('put', () => kept.put(...it)),
       get(id: string) {
         lookups += 1;
         return kept.get(id);
@@ -54,6 +55,16 @@ describe('a store that fails beside a payment', () => {
 
   const earned = () => fixture.sandbox.tokenBalance(fixture.payTo, fixture.facilitator.tokens[0]!.mint);
   const get = (path: string, headers: PaymentHeaders) => fetch(url + path, { headers });
+
+  /** While its response is being kept it is said to be under way. */
+  async function untilKnown(path: string, headers: PaymentHeaders): Promise<Response> {
+    let answer = await get(path, headers);
+    await until(async () => {
+      if (answer.status === 409) answer = await get(path, headers);
+      return answer.status !== 409;
+    });
+    return answer;
+  }
 
   async function failOnce<T>(what: typeof failing, otherwise: () => Promise<T>): Promise<T> {
     if (failing !== what) return otherwise();
@@ -89,6 +100,27 @@ describe('a store that fails beside a payment', () => {
       expect(earned() - received).toBe(PRICE);
     },
   );
+
+  test('as it is to keep what the handler answered: 503, uncharged, and the same payment is served then', async () => {
+    const { v2 } = await signPayment(fixture, `${url}/after`);
+    failing = 'put';
+    const failed = await get('/after', v2);
+    expect([failed.status, await failed.json()]).toMatchObject([503, { code: 'store_unavailable' }]);
+    expect(earned() - received).toBe(0n);
+    const served = await get('/after', v2);
+    const again = await get('/after', v2);
+    expect([await served.text(), await again.text()]).toEqual(['run 2', 'run 2']);
+    expect(earned() - received).toBe(PRICE);
+  });
+
+  test('as it is to keep what was paid before it was made: whoever lost it gets the same response, of one run', async () => {
+    const { v2 } = await signPayment(fixture, `${url}/before`);
+    failing = 'put';
+    expect((await get('/before', v2)).status).toBe(200);
+    const again = await untilKnown('/before', v2);
+    expect([again.status, await again.text()]).toEqual([200, 'run 1']);
+    expect([runs, earned() - received]).toEqual([1, PRICE]);
+  });
 
   test('is not asked for a kept response by a payment that is new, nor by one that is not the asker’s', async () => {
     const { v2 } = await signPayment(fixture, `${url}/after`);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { paidResponse } from '../../../../src/middleware/payment/paid-responses.js';
+import { keepAsItLeaves, paidResponse } from '../../../../src/middleware/payment/paid-responses.js';
 import type { IdempotencyStore } from '../../../../src/storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
 
@@ -72,15 +72,39 @@ test('a response that is larger than the store is not kept, and said to be so', 
   expect(await kept.put(RESPONSE)).toBe(true);
 });
 
-test('a store that fails keeps nothing, and a warning tells of it; what cannot be read rejects', async () => {
-  const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+test('what a store that fails should keep or give rejects', async () => {
   const away = () => Promise.reject(new Error('the store is away'));
   const kept = paidResponse({ idempotency: { ...createMemoryIdempotencyStore(), put: away, get: away } }, newId(), {
     secret: SECRET,
   });
-  expect(await kept.put(RESPONSE)).toBe(false);
-  expect(lost.mock.calls).toEqual([
-    ['an answer cannot be kept, and not be asked for again: the store is away', { code: 'TOLLHOUSE_ANSWER_LOST' }],
-  ]);
+  await expect(kept.put(RESPONSE)).rejects.toThrow('the store is away');
   await expect(kept.find()).rejects.toThrow('the store is away');
+});
+
+describe('a response on its way out', () => {
+  const closed = { closing: AbortSignal.abort() };
+
+  test('is kept once its store is back, and its payment is over then', async () => {
+    let tries = 0;
+    const leaving = keepAsItLeaves(closed, { writableFinished: false }, async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('the store is away');
+      return true;
+    });
+    expect([await leaving.put(RESPONSE), await leaving.isSettled(), tries]).toEqual([false, true, 3]);
+  });
+
+  test.each([true, false])(
+    'is warned of where it never can be, and owed unless it went out whole: %s',
+    async (whole) => {
+      const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const leaving = keepAsItLeaves(closed, { writableFinished: whole }, () =>
+        Promise.reject(new Error('the store is away')),
+      );
+      expect([await leaving.put(RESPONSE), await leaving.isSettled()]).toEqual([false, whole]);
+      expect(lost.mock.calls).toEqual([
+        ['an answer cannot be kept, and not be asked for again: the store is away', { code: 'TOLLHOUSE_ANSWER_LOST' }],
+      ]);
+    },
+  );
 });
