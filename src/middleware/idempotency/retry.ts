@@ -1,9 +1,8 @@
 import type { Request } from 'express';
-import { ipKeyGenerator } from 'express-rate-limit';
 import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
-import { clientIp } from '../../lib/http/client-ip.js';
 import { readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
+import { addressProof } from '../gate/client-address.js';
 import type { SealingSecrets } from '../response/response-seal.js';
 
 /** Who may come again for a payment. */
@@ -24,14 +23,14 @@ const SECRET_LENGTH = 16;
 /**
  * Who may come again for a payment: whoever shows a secret that came with it and is not on the chain. That is the nonce of
  * the 402, echoed by version 2 clients, or x402's `payment-identifier`, or an `Idempotency-Key`. Who brings none of them is
- * known by his address, for ten minutes.
+ * known by his address, for ten minutes, and by what an untrusted proxy says of him beside it.
  */
 export function retryOf(req: Request, payment: Payment): Retry {
   const secret = paymentSecretOf(payment);
   if (secret !== undefined) return withSecret(secret);
   const key = req.get('Idempotency-Key');
   if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
-  const address = ipKeyGenerator(clientIp(req) ?? '');
+  const address = addressProof(req);
   return { hash: retryHashOf({ address }), secret: `address ${address}`, byIpAddress: true };
 }
 

@@ -7,6 +7,7 @@ import type { Identity } from '../../identity/types.js';
 import { clientIp } from '../../lib/http/client-ip.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import { warnOfProxy } from '../gate/client-address.js';
 import { asMiddleware, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { type KeyGateway, keyGatewayOption } from '../service-key/key-gateway.js';
@@ -111,13 +112,16 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   });
   const credentials = limiter('requests', REQUESTS, { ...ofRequests, handler: beyond });
   const challenges = limitChallenges(limiter, { limit: scaled(CHALLENGES, scale), identity, tries, clientOf });
-  const warnOfProxy = createProxyWarning();
+  const tellOfProxy: RequestHandler = (req, _res, next) => {
+    warnOfProxy(req);
+    next();
+  };
   const whenShown = createLockOut(lockOut, false);
   return Object.freeze({
-    requests: [warnOfProxy, forStrangers(requests), whenShown].map(asMiddleware),
-    signIns: [warnOfProxy, requests, createLockOut(lockOut, true)].map(asMiddleware),
-    credentials: [warnOfProxy, credentials, createLockOut(lockOut, true)].map(asMiddleware),
-    challenges: [warnOfProxy, forStrangers(challenges), whenShown].map(asMiddleware),
+    requests: [tellOfProxy, forStrangers(requests), whenShown].map(asMiddleware),
+    signIns: [tellOfProxy, requests, createLockOut(lockOut, true)].map(asMiddleware),
+    credentials: [tellOfProxy, credentials, createLockOut(lockOut, true)].map(asMiddleware),
+    challenges: [tellOfProxy, forStrangers(challenges), whenShown].map(asMiddleware),
   });
 }
 
@@ -182,26 +186,6 @@ function scaled(limit: number, scale: number): number {
 function clientOf(req: Request): string {
   return ipKeyGenerator(clientIp(req) ?? '');
 }
-
-/** Warns once when addresses cannot be told apart, or can be made up. */
-function createProxyWarning(): RequestHandler {
-  let warned = false;
-  return (req, _res, next) => {
-    const proxied = req.headers['x-forwarded-for'] !== undefined || req.headers.forwarded !== undefined;
-    if (!warned && proxied) {
-      const trust: unknown = req.app.get('trust proxy');
-      const advice = trust === false ? UNSET : trust === true ? PERMISSIVE : undefined;
-      warned = advice !== undefined;
-      if (advice !== undefined) process.emitWarning(advice, { code: 'TOLLHOUSE_TRUST_PROXY' });
-    }
-    next();
-  };
-}
-
-const UNSET =
-  'a request came through a proxy, and "trust proxy" is not set: all clients behind the proxy share one rate limit. Set TRUST_PROXY (or app.set("trust proxy", …)) to the number of proxies; if there are none, somebody sends X-Forwarded-For on their own, and all is well';
-const PERMISSIVE =
-  '"trust proxy" is true: clients can name any address as theirs and escape the rate limits; set it to the number of proxies';
 
 /** What limits need of `Counters`; see there. */
 interface LimitCounters {

@@ -225,6 +225,33 @@ describe('a payment buys one response, for the one who paid, for the request tha
   });
 
   test.each([
+    ['x-forwarded-for', '203.0.113.1', '203.0.113.2'],
+    ['forwarded', 'for=203.0.113.1', 'for=203.0.113.2'],
+    ['x-real-ip', '203.0.113.1', '203.0.113.2'],
+  ])(
+    'with version 1, clients of a proxy that is not trusted are told apart by its %s',
+    async (header, payer, thief) => {
+      const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const open = await fixture.serve((app) => {
+        app.get(
+          '/',
+          requirePayment({ facilitator: fixture.facilitator, payTo: fixture.payTo, price: '$0.01' }),
+          (_, res) => res.send('sold'),
+        );
+      });
+      const { v1 } = await signPayment(fixture, open);
+      const from = (address: string) => fetch(open, { headers: { ...v1, [header]: address } });
+      expect((await from(payer)).status).toBe(200);
+      for (const answer of [await from(thief), await fetch(open, { headers: v1 })]) await expectUsed(answer);
+      const again = await from(payer);
+      expect([again.status, await again.text(), paid()]).toEqual([200, 'sold', PRICE]);
+      const told = warnings.mock.calls.filter(([, it]) => Reflect.get(Object(it), 'code') === 'TOLLHOUSE_TRUST_PROXY');
+      expect(told).toHaveLength(header === 'x-real-ip' ? 0 : 1);
+      warnings.mockRestore();
+    },
+  );
+
+  test.each([
     ['203.0.113.7:1111', '203.0.113.7:2222'],
     ['[2001:db8::7]:80', '[2001:db8::7]:81'],
     ['2001:db8::7', '[2001:db8::7]:81'],
