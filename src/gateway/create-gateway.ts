@@ -24,7 +24,7 @@ import { type AddressGuard, createAddressGuard } from './network-guard/address-g
 import type { GatewayOwners } from './owners/admission.js';
 import { operatorsOption, ownersOption } from './owners/owners-options.js';
 import { quotasOption } from './owners/quotas-option.js';
-import { createStrangers, type Strangers } from './owners/strangers.js';
+import { createStrangers, type Strangers, type StrangersParts } from './owners/strangers.js';
 import { createNetworkPayouts } from './payouts/network-payouts.js';
 import { priceRules } from './prices/price-tokens.js';
 import { checkProjects } from './projects/checked-projects.js';
@@ -52,7 +52,7 @@ export interface GatewaySettings {
   readonly allowPrivateNetworks?: readonly string[];
   /** Multiplies every limit of keys and projects. Default 1. */
   readonly limitScale?: number;
-  /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks. */
+  /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks, and 2,000 changes a day. */
   readonly quotas?: Partial<Quotas>;
   /** Wallets, base58, that may use `/api/v1/operator`: see what strangers have here, suspend it, set quotas. Default: none. */
   readonly operators?: readonly string[];
@@ -122,7 +122,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     networks,
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
-    strangers: strangersOf(setup, networks, stores),
+    strangers: strangersOf(setup, networks, { stores, counters }),
     secretBox: createSecretBox(WHERE, [setup.secretsKey].flat()),
     onFault,
     now,
@@ -185,11 +185,11 @@ interface Parts {
 function strangersOf(
   setup: Readonly<z.output<typeof optionsOfSeveral>>,
   { mode }: Networks,
-  stores: GatewayStores,
+  books: Pick<StrangersParts, 'stores' | 'counters'>,
 ): Strangers {
   const { quotas, operators, owners, now } = setup;
   const byDefault = mode === 'live' ? operators : 'open';
-  return createStrangers({ stores, quotas, operators, owners: owners ?? byDefault, now });
+  return createStrangers({ ...books, quotas, operators, owners: owners ?? byDefault, now });
 }
 
 /** Projects, who calls them, and what came of it. */
@@ -197,7 +197,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   const { networks, stores, guard, strangers, secretBox, now } = parts;
   const { tokens } = networks.joined;
   const { isWallet } = networks.first;
-  const { quotas, admit, suspensions, operator } = strangers;
+  const { quotas, admit, suspensions, operator, changes } = strangers;
   const { book, credit, passSales, responses } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
@@ -214,6 +214,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   return {
     operator,
     quotas,
+    changes,
     suspensions,
     projects: checkProjects(projects),
     forget,

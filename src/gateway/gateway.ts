@@ -10,6 +10,7 @@ import type { Calls } from './calls/calls.js';
 import type { ResponseSecrets } from './calls/response-secrets.js';
 import type { Analytics } from './figures/analytics.js';
 import type { SpendingReports } from './figures/spending-report.js';
+import type { ChangeLimit } from './owners/change-limit.js';
 import type { Operator } from './owners/operator.js';
 import type { Payouts } from './payouts/payouts.js';
 import type { Marketplace } from './projects/marketplace.js';
@@ -37,6 +38,8 @@ export interface Gateway {
   readonly operator: Operator;
   /** What a wallet may own. */
   quotas(owner: string): Promise<Quotas>;
+  /** How much a wallet changes. */
+  readonly changes: ChangeLimit;
   /** What operators have suspended. */
   readonly suspensions: Suspensions;
   readonly events: EventLog;

@@ -6,6 +6,7 @@ import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { modeOf } from '../protocol/networks/networks.js';
 import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
+import { limitChanges } from './auth/change-guard.js';
 import { requireSameMode } from './auth/key-mode-guard.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, callerOwner, createApiCaller } from './framework/api-caller.js';
@@ -60,7 +61,9 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
     webhook: webhooks.get,
     key: keys.get,
   });
-  const shared = { behindCaller: [sameMode, repeatable], turns: createOwnerTurns() };
+  // Behind what repeats an answer: what is had again changes nothing.
+  const changes = limitChanges(gateway.changes);
+  const shared = { behindCaller: [sameMode, repeatable, changes], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
     createRoutes(operations, its, callerFor, shared);
   const { requireOwner: ownedProject } = projects;

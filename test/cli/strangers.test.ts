@@ -64,7 +64,10 @@ describe('those who look after strangers', () => {
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('quota_reached') });
     await login(operator);
     expect((await as('quotas', sellerWallet, '--keys', 'default')).text).toMatch(/keys +50\n/);
-    expect((await as('quotas', sellerWallet)).text).toMatch(/project_bytes +65536\nfee_percent +20\n/);
+    expect((await as('quotas', sellerWallet)).text).toMatch(
+      /project_bytes +65536\ndaily_changes +2000\nfee_percent +20\n/,
+    );
+    expect((await as('quotas', sellerWallet, '--daily-changes', '500')).text).toMatch(/daily_changes +500\n/);
     expect((await as('quotas', sellerWallet, '--fee-percent', '35')).text).toMatch(/fee_percent +35\n/);
   });
 

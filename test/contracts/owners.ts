@@ -56,11 +56,16 @@ export function ownersContract(name: string, open: () => Promise<SqlDatabase>): 
     test('quotas of its own are set, left and taken back, each change with its entry', async () => {
       expect(await owners().quotasOf(ANNA)).toEqual({});
       await owners().setQuotas(ANNA, { projects: 3, keys: 0 }, entry('one'));
-      await owners().setQuotas(ANNA, { projects: null, projectBytes: 2_000, feePercent: 40 }, entry('two'));
-      expect(await owners().quotasOf(ANNA)).toEqual({ keys: 0, projectBytes: 2_000, feePercent: 40 });
+      await owners().setQuotas(
+        ANNA,
+        { projects: null, projectBytes: 2_000, dailyChanges: 7, feePercent: 40 },
+        entry('two'),
+      );
+      const own = { keys: 0, projectBytes: 2_000, dailyChanges: 7, feePercent: 40 };
+      expect(await owners().quotasOf(ANNA)).toEqual(own);
       expect(await owners().find(ANNA)).toMatchObject({
         since: TIME,
-        quotas: { keys: 0, projectBytes: 2_000, feePercent: 40 },
+        quotas: own,
       });
       expect(await actions()).toEqual(['two', 'one']);
     });

@@ -24,7 +24,14 @@ const SECONDS = 19;
 const TEXT = { type: 'string' } as const;
 
 /** The quotas that there are options for; the server writes their names with an underscore. */
-const QUOTAS = { projects: TEXT, keys: TEXT, webhooks: TEXT, 'project-bytes': TEXT, 'fee-percent': TEXT } as const;
+const QUOTAS = {
+  projects: TEXT,
+  keys: TEXT,
+  webhooks: TEXT,
+  'project-bytes': TEXT,
+  'daily-changes': TEXT,
+  'fee-percent': TEXT,
+} as const;
 
 const actions: Readonly<Record<string, Action>> = {
   owners: listing(OPERATOR_PATHS.owners, ['wallet', 'since', 'projects', 'keys', 'webhooks', 'suspended'], (json) => {
@@ -59,7 +66,8 @@ tollhouse operator keys [--owner <wallet>]
 tollhouse operator suspensions
 tollhouse operator suspend <kind> <id or wallet> [--reason <text>]
 tollhouse operator resume <kind> <id or wallet>
-tollhouse operator quotas <wallet> [--projects <n>] [--keys <n>] [--webhooks <n>] [--project-bytes <n>] [--fee-percent <n>]
+tollhouse operator quotas <wallet> [--projects <n>] [--keys <n>] [--webhooks <n>] [--project-bytes <n>]
+                                   [--daily-changes <n>] [--fee-percent <n>]
 tollhouse operator audit [--owner <wallet>] [--actor <wallet>] [--target <id>] [--action <action>] [--limit <n>]
 
 What strangers have on a server, for the wallets in its OPERATORS. Sign in first.
@@ -68,6 +76,7 @@ Kinds are "project", "key", "owner" (all that a wallet sells) and "wallet" (all 
   --owner <wallet>     of this owner only
   --reason <text>      why, for the audit log
   --projects <n>       what the wallet may own; "default" takes its own quota back
+  --daily-changes <n>  how many changes it and its keys may make a day
   --fee-percent <n>    how much of the network fees of an hour payments for what it sells may use (default 20)
   --actor <wallet>     who has made the change
   --target <id>        what was changed

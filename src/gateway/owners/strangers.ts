@@ -1,12 +1,15 @@
+import type { Counters } from '../../storage/counters/counters.js';
 import type { GatewayStores } from '../../storage/gateway-stores.js';
 import type { Quotas } from '../../storage/owners/quotas.js';
 import type { Suspensions } from '../../storage/owners/suspensions.js';
 import { createAdmission, type GatewayOwners } from './admission.js';
+import { type ChangeLimit, createChangeLimit } from './change-limit.js';
 import { createOperator, type Operator } from './operator.js';
 
 /** What {@link createStrangers} works with. */
 export interface StrangersParts {
   readonly stores: Pick<GatewayStores, 'owners' | 'suspensions' | 'projects' | 'keys' | 'audit'>;
+  readonly counters: Pick<Counters, 'increment' | 'decrement'>;
   /** What one wallet may own that has no quotas of its own. */
   readonly quotas: Quotas;
   /** Wallets of the operators, base58. */
@@ -22,17 +25,21 @@ export interface Strangers {
   readonly suspensions: Suspensions;
   /** What a wallet may own. */
   readonly quotas: (owner: string) => Promise<Quotas>;
+  readonly changes: ChangeLimit;
   /** Rejects with `owner_not_allowed` or `owner_suspended` for a wallet that may not create projects. */
   readonly admit: (owner: string) => Promise<void>;
 }
 
 /** Makes what bounds the strangers on a gateway. */
-export function createStrangers({ stores, quotas, operators, owners, now }: StrangersParts): Strangers {
+export function createStrangers({ stores, counters, operators, owners, now, ...parts }: StrangersParts): Strangers {
   const { suspensions } = stores;
+  const operator = createOperator({ ...stores, operators, now });
+  const quotas = async (owner: string) => ({ ...parts.quotas, ...(await stores.owners.quotasOf(owner)) });
   return {
-    operator: createOperator({ ...stores, operators, now }),
+    operator,
     suspensions,
-    quotas: async (owner) => ({ ...quotas, ...(await stores.owners.quotasOf(owner)) }),
+    quotas,
+    changes: createChangeLimit({ counters, quotas, isOperator: operator.isOperator, now }),
     admit: createAdmission(owners, suspensions),
   };
 }

@@ -78,7 +78,7 @@ const updateOwner = defineOperation({
   path: OPERATOR_PATHS.owner,
   id: 'updateOwner',
   tag: TAG,
-  summary: 'Say how much a wallet may own, and cost',
+  summary: 'Say how much a wallet may own, change, and cost',
   description:
     'What it has already stays, also where that is more. A share of the network fees begins anew when it is changed; all instances know it within ten seconds.',
   scope: 'operator',
@@ -216,8 +216,8 @@ async function shown({ quotas, suspensions }: OperatorOperationsParts, owner: Ow
 }
 
 function quotasFrom({ quotas }: z.output<typeof ownerPatchBody>): QuotaChange {
-  const { project_bytes: projectBytes, fee_percent: feePercent, ...counts } = quotas;
-  return { ...counts, projectBytes, feePercent };
+  const { project_bytes: projectBytes, daily_changes: dailyChanges, fee_percent: feePercent, ...counts } = quotas;
+  return { ...counts, projectBytes, dailyChanges, feePercent };
 }
 
 function placeIn({ createdAt, id }: { readonly createdAt: number; readonly id: string }) {

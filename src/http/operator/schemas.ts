@@ -69,6 +69,7 @@ export const resumeBody = suspendBody.omit({ reason: true });
 
 const FEE_PERCENT =
   'How much of the network fees of an hour payments for what it sells may use, in percent. All sellers together have 60; one with more than that is beside them.';
+const DAILY_CHANGES = 'How many changes it and its keys may make a day.';
 const feePercent = z.int('must be an integer').min(1, 'must be 1 or more').max(100, 'must be 100 or less');
 
 /** Body of `PATCH /api/v1/operator/owners/{wallet}`. */
@@ -81,9 +82,10 @@ export const ownerPatchBody = z.strictObject(
           keys: quotaCount.nullable().optional(),
           webhooks: quotaCount.nullable().optional(),
           project_bytes: quotaBytes.nullable().optional(),
+          daily_changes: quotaCount.nullable().optional().describe(DAILY_CHANGES),
           fee_percent: feePercent.nullable().optional().describe(FEE_PERCENT),
         },
-        'must be {projects?, keys?, webhooks?, project_bytes?, fee_percent?}',
+        'must be {projects?, keys?, webhooks?, project_bytes?, daily_changes?, fee_percent?}',
       )
       .describe('Null: that of everybody. What is left out stays.'),
   },
@@ -95,6 +97,7 @@ const quotas = z.object({
   keys: countSchema,
   webhooks: countSchema,
   project_bytes: countSchema,
+  daily_changes: countSchema.describe(DAILY_CHANGES),
   fee_percent: countSchema.describe(FEE_PERCENT),
 });
 
@@ -105,7 +108,7 @@ export const ownerResponse = z.object({
   projects: countSchema.describe('Those that are not deleted.'),
   keys: countSchema.describe('Those that are not revoked.'),
   webhooks: countSchema,
-  quotas: quotas.describe('What it may own.'),
+  quotas: quotas.describe('What it may own, and change.'),
   suspended_at: suspendedSince.describe('Since when what it sells is suspended.'),
   wallet_suspended_at: suspendedSince.describe('Since when the wallet and its keys are suspended.'),
 });

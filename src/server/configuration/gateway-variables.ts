@@ -9,8 +9,8 @@ import { secretList } from './secret-list.js';
 /** What the environment says of strangers on the gateway. */
 export interface GatewayConfiguration {
   /**
-   * `QUOTA_PROJECTS`, `QUOTA_KEYS`, `QUOTA_WEBHOOKS`, `QUOTA_PROJECT_BYTES`: what one wallet may own. Default 20, 50, 20 and
-   * 65,536.
+   * `QUOTA_PROJECTS`, `QUOTA_KEYS`, `QUOTA_WEBHOOKS`, `QUOTA_PROJECT_BYTES`: what one wallet may own, and `QUOTA_DAILY_CHANGES`: how
+   * many changes it may make a day. Default 20, 50, 20, 65,536 and 2,000.
    */
   readonly quotas: Quotas;
   /** `OPERATORS`: wallets that may use `/api/v1/operator`, separated by commas. Default: none. */
@@ -45,6 +45,7 @@ export const GATEWAY_VARIABLES = {
   QUOTA_KEYS: count.default(DEFAULT_QUOTAS.keys),
   QUOTA_WEBHOOKS: count.default(DEFAULT_QUOTAS.webhooks),
   QUOTA_PROJECT_BYTES: bytes.default(DEFAULT_QUOTAS.projectBytes),
+  QUOTA_DAILY_CHANGES: count.default(DEFAULT_QUOTAS.dailyChanges),
 };
 
 const variables = z.object(GATEWAY_VARIABLES);
@@ -63,6 +64,7 @@ export function gatewayConfiguration(env: z.output<typeof variables>, isSandbox:
       keys: env.QUOTA_KEYS,
       webhooks: env.QUOTA_WEBHOOKS,
       projectBytes: env.QUOTA_PROJECT_BYTES,
+      dailyChanges: env.QUOTA_DAILY_CHANGES,
     },
   };
 }

@@ -10,7 +10,12 @@ export interface Quotas {
   readonly webhooks: number;
   /** Bytes of a project as JSON, its OpenAPI document included. Default 65,536. */
   readonly projectBytes: number;
+  /** Changes within {@link CHANGES_MS}: each request of it, or of a key of it, that may change something and was not refused. Default 2,000. */
+  readonly dailyChanges: number;
 }
+
+/** The time within which the changes of a wallet are counted, from the first of them on, in milliseconds: a day. */
+export const CHANGES_MS = 86_400_000;
 
 /** How many projects and keys of a wallet may end within {@link ENDED_MS}, for each that it may have: what is kept of them has a bound too. */
 export const ENDED_PER_LIVING = 5;
@@ -19,7 +24,13 @@ export const ENDED_PER_LIVING = 5;
 export const ENDED_MS = 30 * 86_400_000;
 
 /** What a wallet may own unless something else is said. */
-export const DEFAULT_QUOTAS: Quotas = { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 };
+export const DEFAULT_QUOTAS: Quotas = {
+  projects: 20,
+  keys: 50,
+  webhooks: 20,
+  projectBytes: 65_536,
+  dailyChanges: 2_000,
+};
 
 /** What operators may say of one wallet. */
 export interface OwnerLimits extends Quotas {
@@ -30,8 +41,11 @@ export interface OwnerLimits extends Quotas {
 /** The part of the network fees of an hour that nobody may pass, unless an operator says so. */
 export const DEFAULT_FEE_PERCENT = 20;
 
+/** What a wallet has, and not what it does. */
+type Owned = Exclude<keyof Quotas, 'dailyChanges'>;
+
 /** What to do, by quota. */
-const REMEDIES: Readonly<Record<keyof Quotas, (most: number) => string>> = {
+const REMEDIES: Readonly<Record<Owned, (most: number) => string>> = {
   projects: (most) => `One wallet may have ${most} projects here: delete one`,
   keys: (most) => `One wallet may have ${most} service keys here: revoke one`,
   webhooks: (most) => `One wallet may have ${most} webhooks here: delete one`,
@@ -46,7 +60,7 @@ const ENDED: Readonly<Record<'projects' | 'keys', (most: number) => string>> = {
 };
 
 /** Names of the quotas for clients. */
-const WIRE_NAMES: Readonly<Record<keyof Quotas, string>> = {
+const WIRE_NAMES: Readonly<Record<Owned, string>> = {
   projects: 'projects',
   keys: 'keys',
   webhooks: 'webhooks',
@@ -58,7 +72,7 @@ const WIRE_NAMES: Readonly<Record<keyof Quotas, string>> = {
  * @param quota - which is used up; goes into `param` as clients know it
  * @param most - how much it is
  */
-export function quotaReached(quota: keyof Quotas, most: number): TollhouseError {
+export function quotaReached(quota: Owned, most: number): TollhouseError {
   const detail = `${REMEDIES[quota](most)}, or ask the operator of this service for more.`;
   return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
 }
@@ -72,4 +86,14 @@ export function endedTooMany(quota: keyof typeof ENDED, most: number, freeAt: nu
   const next = `make the next one from ${new Date(freeAt).toISOString()} on, or ask the operator of this service for more.`;
   const detail = `${ENDED[quota](most * ENDED_PER_LIVING)}: ${next}`;
   return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
+}
+
+/**
+ * The error for a wallet that has made as many changes as it may.
+ * @param most - how many that are
+ * @param waitMs - in how many milliseconds it may make the next one
+ */
+export function changesUsedUp(most: number, waitMs: number): TollhouseError {
+  const detail = `One wallet may make ${most} changes a day here, its keys included, and nothing was changed now. Retry-After tells when to make the next one, or ask the operator of this service for more.`;
+  return new TollhouseError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
 }

@@ -1,4 +1,4 @@
-import type { Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
@@ -55,6 +55,56 @@ describe.each(DAILY_DATABASES)('one fresh wallet, on %s', (name, openDatabase) =
     expect(statusOf(await remove(`${list}/${kept[0]?.body['id']}`, one))).toBe(204);
     const again = [await make(what, path, one), await make(what, path, one)];
     expect(again.map(statusOf)).toEqual([201, 409]);
+  });
+});
+
+describe.each(DAILY_DATABASES)('the changes of a wallet, on %s', (name, openDatabase) => {
+  const MOST = 4;
+  const DAY_MS = 86_400_000;
+  const operator = Keypair.generate();
+  const operators = [operator.publicKey.toBase58()];
+  const opened = useGatewayFixture([name, openDatabase], { quotas: { dailyChanges: MOST }, operators });
+  const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
+
+  test('end for the day where it has made as many as it may, by itself and by its keys, on any instance', async () => {
+    const { client, sandbox, startAnother, advance } = opened();
+    // Limits are counted by one process where it is SQLite.
+    const other = name === 'Postgres' ? await startAnother() : client;
+    const wallet = await sandbox.createWallet({});
+    const as = await client.signIn(wallet);
+    const hook = { url: opened().upstream.url, events: ['*'] };
+    const named = { ...as, 'idempotency-key': 'a-webhook-that-is-made-once' };
+    const { body: made } = await client.ask('POST', '/api/v1/webhooks', hook, named);
+    const path = `/api/v1/webhooks/${made['id']}`;
+    const change = (by: ProofHeaders, at = client) => at.ask('PATCH', path, { events: ['*'] }, by);
+    expect(outcome(await client.ask('PATCH', path, { events: ['none'] }, as))).toEqual([422, 'validation_failed']);
+    const { headers: byKey } = await client.key(as, { scopes: ['webhooks:write'] });
+    expect([(await change(as, other)).status, (await change(byKey)).status]).toEqual([200, 200]);
+
+    for (const refused of [await change(as), await change(byKey, other), await client.ask('DELETE', path, {}, as)]) {
+      expect(outcome(refused)).toEqual([429, 'rate_limited']);
+      expect(refused.body['detail']).toMatch(`may make ${MOST} changes a day here, its keys included, and nothing was`);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(DAY_MS / 2_000);
+    }
+    expect((await client.ask('GET', path, undefined, as)).status).toBe(200);
+    expect((await client.ask('POST', '/api/v1/webhooks', hook, named)).body['id']).toBe(made['id']);
+    expect((await client.key(await client.signIn(opened().partner))).id).toMatch(/^key_/);
+
+    const more = { quotas: { daily_changes: MOST + 1 } };
+    const ofWallet = `/api/v1/operator/owners/${wallet.publicKey.toBase58()}`;
+    const asOperator = await client.signIn(operator);
+    expect((await client.ask('PATCH', ofWallet, more, asOperator)).body).toMatchObject(more);
+    expect([(await change(as)).status, (await change(as)).status]).toEqual([200, 429]);
+    advance(DAY_MS);
+    expect((await change(await client.signIn(wallet))).status).toBe(200);
+  });
+
+  test('are bounded for nobody who is an operator', async () => {
+    const { client } = opened();
+    const as = await client.signIn(operator);
+    const made = [];
+    for (let at = 0; at < 2 * MOST; at += 1) made.push(await client.key(as));
+    expect(made).toHaveLength(2 * MOST);
   });
 });
 

@@ -29,6 +29,7 @@ import { moments } from './0029-moments.js';
 import { buyers } from './0030-buyers.js';
 import { figuresByRoute } from './0031-figures-by-route.js';
 import { passSites } from './0032-pass-sites.js';
+import { dailyChanges } from './0033-daily-changes.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -67,4 +68,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0030-buyers', buyers],
   ['0031-figures-by-route', figuresByRoute],
   ['0032-pass-sites', passSites],
+  ['0033-daily-changes', dailyChanges],
 ];
