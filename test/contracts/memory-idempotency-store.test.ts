@@ -1,10 +1,17 @@
 import { createMemoryIdempotencyStore } from '../../src/storage/idempotency/memory-idempotency-store.js';
 import { testClock } from '../helpers/test-clock.js';
+import { answersRoomContract } from './answers-room.js';
 import { idempotencyStoreContract, newRun } from './idempotency-store.js';
 
 idempotencyStoreContract('memory', async () => {
   const { now, advance } = testClock();
   return { store: createMemoryIdempotencyStore({ now }), advance, close: async () => {} };
+});
+
+answersRoomContract('memory', async (bounds) => {
+  const { now, advance } = testClock();
+  const store = createMemoryIdempotencyStore({ now, ...bounds });
+  return { store, advance, makeFree: async () => {}, close: async () => {} };
 });
 
 test('above its size the memory forgets what was used longest ago', async () => {

@@ -10,6 +10,7 @@ import { testFolder } from '../helpers/processes/test-folder.js';
 import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { until } from '../helpers/until.js';
+import { answersRoomContract } from './answers-room.js';
 import { idempotencyStoreContract, newRun } from './idempotency-store.js';
 
 const folder = testFolder();
@@ -43,7 +44,13 @@ async function openResponses(openDatabase: () => Promise<SqlDatabase>, bounds: I
   return { store, kept, advance, close: () => database.close() };
 }
 
-for (const { name, open } of DATABASES) idempotencyStoreContract(name, () => openResponses(open));
+for (const { name, open } of DATABASES) {
+  idempotencyStoreContract(name, () => openResponses(open));
+  answersRoomContract(name, async (bounds) => {
+    const opened = await openResponses(open, bounds);
+    return { ...opened, makeFree: () => opened.store.prune(1_000) };
+  });
+}
 
 describe.each(DATABASES)('pruning store on $name', ({ open }) => {
   const PAYLOAD = new Uint8Array(1_000);

@@ -25,7 +25,7 @@ export function namedPayment(req: Request, { id, buys }: Claim): IdentifiedPayme
       end(async (it) => {
         // A pass that was bought is left of it, and not bought again.
         if (response === undefined) return buys === undefined ? it.abandon() : it.release();
-        return (await it.finish(response)) || it.release();
+        return (await it.finish(response, true)) || it.release();
       }),
     isHeld: async () => named === undefined || named.isSurelyHeld(),
     giveBack: () => end((it) => it.abandon()),

@@ -85,5 +85,5 @@ async function keepAlone(
   const { store } = named;
   const sealed = response && named.sealed(response);
   if (sealed !== undefined && calls.keepsFor(store)) return { store, ...sealed };
-  return (response !== undefined && (await named.finish(response))) || named.letGo();
+  return (response !== undefined && (await named.finish(response, true))) || named.letGo();
 }

@@ -46,6 +46,6 @@ export async function identifySettlement(
 }
 
 function end(run: IdempotentRequest, settlement: Settlement | undefined): Promise<boolean> {
-  if (settlement?.status === 'settled') return run.finish(NO_RESPONSE);
+  if (settlement?.status === 'settled') return run.finish(NO_RESPONSE, true);
   return settlement?.status === 'failed' ? run.abandon() : run.release();
 }

@@ -121,7 +121,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   if (begun.status !== 'started') return answerKnown(req, res, begun);
   onLeftOpen(res, () => void run.abandon());
   recordResponse(res, async (answer) => {
-    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer);
+    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer, wasPaid(req, res));
     noteKeeping(res, kept);
     return kept;
   });
@@ -149,6 +149,11 @@ function isOpen(res: Response): boolean {
   const code = problemCodeOf(res);
   if (code !== undefined && ERRORS[code].retryable) return true;
   return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
+}
+
+/** Whether a gate behind this has taken something for it: what fails costs nothing. */
+function wasPaid(req: Request, res: Response): boolean {
+  return res.statusCode < 400 && (paymentOf(req) ?? passOf(req)) !== undefined;
 }
 
 /** Whom a gate has let in: a payer by his wallet, whatever he has paid with. */

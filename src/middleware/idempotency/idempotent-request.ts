@@ -23,6 +23,8 @@ export interface SealedAnswer {
   readonly fingerprint: string;
   readonly lease: string;
   readonly owner?: string | undefined;
+  /** It is written with what was charged. */
+  readonly isPaid: true;
 }
 
 /** A request whose response can be asked for again. */
@@ -42,9 +44,12 @@ export interface IdempotentRequest {
   isSurelyHeld(): Promise<boolean>;
   /** Its response was kept by others. */
   ended(): void;
-  /** Keeps its response; tells whether it is kept. */
-  finish(response: StoredResponse): Promise<boolean>;
-  /** Its response as it is kept, for those who keep it in a transaction of their own. */
+  /**
+   * Keeps its response; tells whether it is kept.
+   * @param isPaid - whether somebody has paid for it: then it stays longer than others where there is no room. Default: nobody has
+   */
+  finish(response: StoredResponse, isPaid?: boolean): Promise<boolean>;
+  /** Its response as it is kept, for those who keep it in the transaction of its charge. */
   sealed(response: StoredResponse): SealedAnswer;
   /** A text that it may note, as a word that only who comes under its secret can read. */
   hide(text: string): string;
@@ -121,12 +126,12 @@ export function createIdempotentRequest({
       return { status: 'started', lost: lease.split(' ').slice(asked.length) };
     },
     ...{ hide, reveal },
-    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner }),
+    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner, isPaid: true }),
     hold: () => leases?.hold(id, lease, leaseMs),
     isHeld: async () => leases === undefined || leases.isHeld(id, lease),
     isSurelyHeld: async () => store.extend?.(id, lease, leaseMs) ?? true,
     ended: () => leases?.drop(lease),
-    finish: (response) => end(() => store.finish(id, lease, seal(response))),
+    finish: (response, isPaid = false) => end(() => store.finish(id, lease, seal(response), isPaid)),
     release: () => end(() => store.release(id, lease)),
     abandon: () => end(() => store.abandon(id, lease)),
   };

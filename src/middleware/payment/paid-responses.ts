@@ -20,6 +20,7 @@ export interface SealedResponse {
   readonly id: string;
   readonly answer: Uint8Array;
   readonly owner?: string | undefined;
+  readonly isPaid: true;
 }
 
 /** Who a response is kept for, and by whom. */
@@ -44,7 +45,7 @@ export function paidResponse(
   return {
     async put(response) {
       const answer = seal(withoutExchangeHeaders(response));
-      return keep?.({ id, answer, owner }) ?? idempotency.put(id, answer, owner);
+      return keep?.({ id, answer, owner, isPaid: true }) ?? idempotency.put(id, answer, owner, true);
     },
     async find() {
       const sealed = await idempotency.get(id);

@@ -12,6 +12,7 @@ const COLUMNS = {
   expires_at: 'bigint',
   size: 'bigint',
   owner: 'text',
+  goes_first: 'bigint',
   answer: 'bytes',
 } as const;
 
@@ -44,11 +45,12 @@ export type AnswerRow = ColumnValues<keyof typeof COLUMNS> & { readonly answer: 
 
 /** The row of an answer that is kept until a time, in milliseconds since the epoch. */
 export function answerRow(
-  { id, answer, owner = ANYBODY, fingerprint = NO_RUN, lease = '' }: NamedAnswer,
+  { id, answer, owner = ANYBODY, fingerprint = NO_RUN, lease = '', isPaid = false }: NamedAnswer,
   expiresAt: number,
 ): AnswerRow {
   const size = answer.length + ENTRY_BYTES;
-  return { id, fingerprint, lease, lease_ends: 0, expires_at: expiresAt, size, owner, answer };
+  const goesFirst = isPaid ? 0 : 1;
+  return { id, fingerprint, lease, lease_ends: 0, expires_at: expiresAt, size, owner, goes_first: goesFirst, answer };
 }
 
 /** The step that keeps an answer; answers a row where it does. */

@@ -17,10 +17,10 @@ export function endingGivenUp<S extends IdempotencyStore>(store: S): S {
         () => store.begin(run),
         () => store.abandon(run.id, run.lease),
       ),
-    finish: (id, lease, answer) =>
+    finish: (id, lease, answer, isPaid) =>
       ending(
         { id, lease },
-        () => store.finish(id, lease, answer),
+        () => store.finish(id, lease, answer, isPaid),
         () => store.release(id, lease),
       ),
     release: letGo(store.release),

@@ -25,8 +25,8 @@ export interface IdempotentRun {
   /** After this long a run that did not end is taken for crashed, and the same request may begin anew. Milliseconds. */
   readonly leaseMs: number;
   /**
-   * Whose it is: where there is no room left, who has most in it loses the oldest of that. Default: all whose owner is not told have one
-   * share.
+   * Whose it is: where there is no room left, who has most in it loses the oldest of that, and what nobody has paid for goes first.
+   * Default: all whose owner is not told have one share.
    */
   readonly owner?: string | undefined;
 }
@@ -50,7 +50,8 @@ export function takenOverLease(lease: string, former: string): string {
 /**
  * Answers that can be asked for again by an `Idempotency-Key`. Every method is one atomic step, and rejects with
  * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
- * after its retention, and where they are too many, earlier the oldest of those owners who have most; a run that is under way or has crashed keeps its id
+ * after its retention, and where they are too many, earlier the oldest of those owners who have most: first of responses that nobody
+ * has paid for, and once none of those is left of all the others; a run that is under way or has crashed keeps its id
  * for as long.
  */
 export interface IdempotencyStore {
@@ -68,14 +69,18 @@ export interface IdempotencyStore {
    * forgotten. Default: a run is held for its `leaseMs`, and one that takes longer may run, and be charged, twice.
    */
   extend?(id: string, lease: string, leaseMs: number): Promise<boolean>;
-  /** Keeps the response of a run. False, and nothing is kept, when the run was taken over or forgotten. */
-  finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
+  /**
+   * Keeps the response of a run. False, and nothing is kept, when the run was taken over or forgotten.
+   * @param isPaid - whether somebody has paid for it. Default: nobody has
+   */
+  finish(id: string, lease: string, answer: Uint8Array, isPaid?: boolean): Promise<boolean>;
   /**
    * Keeps a response that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
    * is larger than everything that is kept may be.
    * @param owner - as of a run
+   * @param isPaid - as of {@link finish}
    */
-  put(id: string, answer: Uint8Array, owner?: string): Promise<boolean>;
+  put(id: string, answer: Uint8Array, owner?: string, isPaid?: boolean): Promise<boolean>;
   /** What was {@link put} under an id. */
   get(id: string): Promise<Uint8Array | undefined>;
   /** Ends a run without a response: the same request may begin anew at once, and no other. False when it is not the caller's. */
@@ -96,6 +101,8 @@ export interface NamedAnswer {
   readonly lease?: string;
   /** As of a run. */
   readonly owner?: string | undefined;
+  /** Whether somebody has paid for it. Default: nobody has. */
+  readonly isPaid?: boolean | undefined;
 }
 
 /** The database of a store, for those who keep a response in a transaction of their own. */
@@ -109,7 +116,7 @@ export interface AnswerRows {
 export interface IdempotencyBounds {
   /** How long a response is kept, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
-  /** How many bytes are kept in all; beyond that the oldest responses of those owners go who have most. */
+  /** How many bytes are kept in all; beyond that the oldest responses of those owners go who have most, those first that nobody has paid for. */
   readonly maxBytes?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;

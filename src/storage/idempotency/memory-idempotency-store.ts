@@ -20,6 +20,8 @@ interface Entry {
   readonly leaseEnds: number;
   /** Missing while the run is under way. */
   readonly answer?: Uint8Array;
+  /** Whether somebody has paid for it. */
+  readonly isPaid?: boolean;
 }
 
 const DEFAULT_BYTES = 64 * 1024 * 1024;
@@ -33,6 +35,7 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   const room = createSharedRoom<Entry>({
     maxSize: maxBytes,
     sizeOf: ({ answer }) => (answer?.length ?? 0) + ENTRY_BYTES,
+    goesFirst: ({ answer, isPaid = false }) => answer !== undefined && !isPaid,
     ttlMs: retentionMs,
     now,
   });
@@ -69,14 +72,14 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
       if (entry !== undefined) keep(id, { ...entry, leaseEnds: now() + leaseMs });
       return entry !== undefined;
     },
-    async finish(id, lease, answer) {
+    async finish(id, lease, answer, isPaid = false) {
       const entry = heldBy(id, lease);
       if (entry === undefined) return false;
-      keep(id, { ...entry, answer });
+      keep(id, { ...entry, answer, isPaid });
       return room.has(id);
     },
-    async put(id, answer, owner = ANYBODY) {
-      keep(id, { owner, fingerprint: NO_RUN, lease: '', leaseEnds: 0, answer });
+    async put(id, answer, owner = ANYBODY, isPaid = false) {
+      keep(id, { owner, fingerprint: NO_RUN, lease: '', leaseEnds: 0, answer, isPaid });
       return room.has(id);
     },
     async get(id) {

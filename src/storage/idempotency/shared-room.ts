@@ -12,6 +12,8 @@ export interface SharedRoomOptions<Value> {
   /** How much is kept in all, in the unit of `sizeOf`. */
   readonly maxSize: number;
   readonly sizeOf: (value: Value) => number;
+  /** Whether a value goes before all others, whosever they are, where there is no room. */
+  readonly goesFirst: (value: Value) => boolean;
   /** How long a value is kept, in milliseconds. */
   readonly ttlMs: number;
   /** Clock, milliseconds since the epoch. */
@@ -22,13 +24,14 @@ interface Entry<Value> {
   readonly value: Value;
   readonly owner: string;
   readonly size: number;
+  readonly goesFirst: boolean;
   readonly endsAt: number;
 }
 
 interface Share {
   size: number;
-  /** The oldest first. */
-  readonly ids: Set<string>;
+  /** With the size of each, the oldest first. */
+  readonly ids: Map<string, number>;
 }
 
 /** So full the room is after it was made free, of 1: the shares are compared once for all that goes. */
@@ -36,24 +39,21 @@ const LEFT = 15 / 16;
 
 /**
  * Makes room in which nobody pushes out what is another's: when it is full, who has most in it loses the oldest of that, until all who
- * lose have the same.
+ * lose have the same. So it is with what goes first, and once nothing of that is left with the rest.
  */
 export function createSharedRoom<Value>(options: SharedRoomOptions<Value>): SharedRoom<Value> {
-  const { maxSize, sizeOf, ttlMs, now } = options;
+  const { maxSize, sizeOf, goesFirst, ttlMs, now } = options;
   /** The oldest first. */
   const entries = new Map<string, Entry<Value>>();
-  const shares = new Map<string, Share>();
-  let total = 0;
+  const [first, rest] = [createShares(), createShares()];
+  const sharesOf = (entry: Entry<Value>) => (entry.goesFirst ? first : rest);
+  const total = () => first.size() + rest.size();
 
   function remove(id: string): boolean {
     const entry = entries.get(id);
     if (entry === undefined) return false;
     entries.delete(id);
-    total -= entry.size;
-    const share = shares.get(entry.owner);
-    share?.ids.delete(id);
-    if (share !== undefined) share.size -= entry.size;
-    if (share?.ids.size === 0) shares.delete(entry.owner);
+    sharesOf(entry).remove(id, entry);
     return true;
   }
 
@@ -70,17 +70,10 @@ export function createSharedRoom<Value>(options: SharedRoomOptions<Value>): Shar
     }
   }
 
+  /** What goes first leaves room for all of the rest; that loses nothing where it has room. */
   function makeFree(): void {
-    const target = maxSize * LEFT;
-    const largest = [...shares.values()].sort((one, other) => other.size - one.size);
-    const level = levelOf(largest, target);
-    for (const share of largest) {
-      for (const id of [...share.ids]) {
-        if (total <= target) return;
-        if (share.size <= level) break;
-        remove(id);
-      }
-    }
+    for (const id of first.beyond(Math.max(0, maxSize * LEFT - rest.size()))) remove(id);
+    if (total() > maxSize) for (const id of rest.beyond(maxSize * LEFT)) remove(id);
   }
 
   return {
@@ -91,14 +84,52 @@ export function createSharedRoom<Value>(options: SharedRoomOptions<Value>): Shar
       remove(id);
       const size = sizeOf(value);
       if (size > maxSize) return;
-      entries.set(id, { value, owner, size, endsAt: now() + ttlMs });
-      const share = shares.get(owner) ?? { size: 0, ids: new Set<string>() };
+      const entry = { value, owner, size, goesFirst: goesFirst(value), endsAt: now() + ttlMs };
+      entries.set(id, entry);
+      sharesOf(entry).add(id, entry);
+      if (total() > maxSize) removeOver();
+      if (total() > maxSize) makeFree();
+    },
+  };
+}
+
+/** What owners have. */
+function createShares() {
+  const shares = new Map<string, Share>();
+  let total = 0;
+  return {
+    size: (): number => total,
+    add(id: string, { owner, size }: Pick<Entry<unknown>, 'owner' | 'size'>): void {
+      const share = shares.get(owner) ?? { size: 0, ids: new Map<string, number>() };
       shares.set(owner, share);
-      share.ids.add(id);
+      share.ids.set(id, size);
       share.size += size;
       total += size;
-      if (total > maxSize) removeOver();
-      if (total > maxSize) makeFree();
+    },
+    remove(id: string, { owner, size }: Pick<Entry<unknown>, 'owner' | 'size'>): void {
+      const share = shares.get(owner);
+      if (share?.ids.delete(id) !== true) return;
+      share.size -= size;
+      total -= size;
+      if (share.ids.size === 0) shares.delete(owner);
+    },
+    /** What has to go so that all have together what is wanted: the oldest of those who have most. */
+    beyond(target: number): readonly string[] {
+      const largest = [...shares.values()].sort((one, other) => other.size - one.size);
+      const level = levelOf(largest, target);
+      const going: string[] = [];
+      let left = total;
+      for (const { size: all, ids } of largest) {
+        let own = all;
+        for (const [id, size] of ids) {
+          if (left <= target) return going;
+          if (own <= level) break;
+          going.push(id);
+          own -= size;
+          left -= size;
+        }
+      }
+      return going;
     },
   };
 }

@@ -42,7 +42,7 @@ const ANSWERS = {
       values ($1, $2, $3, $4, $5, $6, $8)
       on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
         lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size,
-        owner = excluded.owner, answer = null
+        owner = excluded.owner, goes_first = 0, answer = null
         where tollhouse_answer.expires_at <= $7
       returning id`,
   },
@@ -61,7 +61,7 @@ const ANSWERS = {
   },
   finish: {
     name: 'tollhouse_answer_finish',
-    text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5 where ${HELD} returning id`,
+    text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5, goes_first = $6 where ${HELD} returning id`,
   },
   release: {
     name: 'tollhouse_answer_release',
@@ -75,32 +75,52 @@ const ANSWERS = {
         and expires_at <= $1
       returning id`,
   },
-  /**
-   * Who has more than the level, which is as much as each may have so that all have together what there is room for: those who have
-   * less leave the rest to the others. Nobody where all have room.
-   */
-  findLargest: {
-    name: 'tollhouse_answer_find_largest',
-    text: `with share as (select owner, sum(size) as size from tollhouse_answer group by owner),
+} as const satisfies Record<string, Statement>;
+
+/** What goes where there is no room: first what nobody has paid for, as much as leaves room for all of the rest, and then the rest. */
+const FREEING = [
+  freeing(
+    1,
+    `select case when size < $1 then $1 - size else 0 end as size
+      from (select coalesce(sum(size), 0) as size from tollhouse_answer where goes_first = 0) as rest`,
+  ),
+  freeing(0, 'select cast($1 as bigint) as size'),
+];
+
+/** @param room - answers how many bytes they have, of `$1` in all */
+function freeing(goesFirst: 0 | 1, room: string) {
+  return {
+    /**
+     * Who has more than the level, which is as much as each may have so that all have together what there is room for: those who have
+     * less leave the rest to the others. Nobody where all have room.
+     */
+    findLargest: {
+      name: `tollhouse_answer_find_largest_${goesFirst}`,
+      text: `with share as (select owner, sum(size) as size from tollhouse_answer where goes_first = ${goesFirst} group by owner),
+      room as (${room}),
       ranked as (
         select size, sum(size) over (order by size, owner) - size as below,
           count(*) over () + 1 - row_number() over (order by size, owner) as owners from share),
-      level as (select ($1 - below) / owners as size from ranked where below + size * owners > $1 order by below limit 1)
-      select owner, share.size - level.size as excess, (select sum(size) from share) - $1 as needed from share, level
+      level as (
+        select (room.size - below) / owners as size from ranked, room
+        where below + ranked.size * owners > room.size order by below limit 1)
+      select owner, share.size - level.size as excess, (select sum(size) from share) - room.size as needed from share, level, room
       where share.size > level.size order by share.size desc, owner limit $2`,
-  },
-  /** Of the oldest of an owner, as many as it takes and no more. */
-  pruneOwner: {
-    name: 'tollhouse_answer_prune_owner',
-    text: `delete from tollhouse_answer where id in (
+    },
+    /** Of the oldest of an owner, as many as it takes and no more. */
+    pruneOwner: {
+      name: `tollhouse_answer_prune_owner_${goesFirst}`,
+      text: `delete from tollhouse_answer where id in (
         select id from (
           select id, sum(size) over (order by expires_at, id) - size as older from (
-            select id, expires_at, size from tollhouse_answer where owner = $1 order by expires_at, id limit $3
+            select id, expires_at, size from tollhouse_answer
+            where owner = $1 and goes_first = ${goesFirst} order by expires_at, id limit $3
           ) as oldest) as summed
         where older < $2)
       returning size`,
-  },
-} as const satisfies Record<string, Statement>;
+    },
+  } as const satisfies Record<string, Statement>;
+}
 
 /**
  * Answers on SQLite or Postgres, at most 256 MiB by default. The database is not closed with them. Instances that share a
@@ -133,8 +153,8 @@ export function createSqlIdempotencyStore(
     newLease: () => leaseOf(database.presence, randomUUID()),
     prune,
     rows: { database, keptUntil },
-    async put(id, answer, owner) {
-      await database.query(...answerStep(answerRow({ id, answer, owner }, now() + retentionMs)));
+    async put(id, answer, owner, isPaid) {
+      await database.query(...answerStep(answerRow({ id, answer, owner, isPaid }, now() + retentionMs)));
       tidy();
       return true;
     },
@@ -146,8 +166,8 @@ export function createSqlIdempotencyStore(
       const time = now();
       return (await database.query(ANSWERS.extend, id, lease, time + leaseMs, time + retentionMs)).length > 0;
     },
-    async finish(id, lease, answer) {
-      const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs] as const;
+    async finish(id, lease, answer, isPaid = false) {
+      const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs, isPaid ? 0 : 1] as const;
       return (await database.query(ANSWERS.finish, id, lease, ...values)).length > 0;
     },
     release: async (id, lease) => (await database.query(ANSWERS.release, id, lease)).length > 0,
@@ -205,13 +225,13 @@ function createRuns(
 
 /** Forgets what is over, and what is too much. */
 function createPrune(database: SqlDatabase, maxBytes: number, now: () => number): PrunableIdempotencyStore['prune'] {
-  async function makeFree(limit: number): Promise<number> {
-    const largest = await database.query(ANSWERS.findLargest, maxBytes, limit);
+  async function makeFree({ findLargest, pruneOwner }: (typeof FREEING)[number], limit: number): Promise<number> {
+    const largest = await database.query(findLargest, maxBytes, limit);
     let [gone, needed] = [0, Number(largest[0]?.needed ?? 0)];
     for (const { owner, excess } of largest) {
       if (needed <= 0 || gone >= limit) break;
       const bytes = Math.ceil(Math.min(Number(excess), needed));
-      const rows = await database.query(ANSWERS.pruneOwner, String(owner), bytes, limit - gone);
+      const rows = await database.query(pruneOwner, String(owner), bytes, limit - gone);
       gone += rows.length;
       needed -= rows.reduce((sum, { size }) => sum + Number(size), 0);
     }
@@ -220,7 +240,9 @@ function createPrune(database: SqlDatabase, maxBytes: number, now: () => number)
 
   return async (limit) => {
     const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
-    return expired.length + (await makeFree(limit));
+    let freed = 0;
+    for (const step of FREEING) if (freed < limit) freed += await makeFree(step, limit - freed);
+    return expired.length + freed;
   };
 }
 

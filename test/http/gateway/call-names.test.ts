@@ -53,6 +53,16 @@ describe.each(DAILY_DATABASES)('what names a call that was paid before, on %s', 
     expect([await left(), served]).toEqual([before, 1]);
   });
 
+  test('its response was paid for, and goes behind those that were not where there is no room', async () => {
+    const [payment] = await calls.leaveCredit(2);
+    const query = { name: 'test_paid_calls', text: 'select goes_first from tollhouse_answer where answer is not null' };
+    const before = (await fixture().storage.database.query(query)).length;
+    expect(await textsOf([newName()], [payment])).toEqual(['job 1', 'job 2']);
+    const kept = await fixture().storage.database.query(query);
+    expect(kept.length).toBeGreaterThan(before);
+    expect(kept.map((row) => Number(row['goes_first']))).toEqual(kept.map(() => 0));
+  });
+
   test('nothing names one whose body is longer than what is compared, and the longest that is compared has its name', async () => {
     const [payment] = await calls.leaveCredit(6);
     const [short, long] = [newName(), newName()];
