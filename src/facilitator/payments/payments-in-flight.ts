@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
+import { createAddressShares } from '../../lib/work/address-shares.js';
+import { createTally } from '../../lib/work/tally.js';
 import type { PaymentLoad } from '../types.js';
 import { createAdaptiveLimit } from './adaptive-limit.js';
-import { networksOfClient } from './client-networks.js';
 
 /** What there is no room for: a payment of anybody, or one more of its wallet, or from its address. */
 export type Crowded = 'all' | 'wallet' | 'address';
@@ -55,8 +56,6 @@ export interface PaymentsInFlight {
 
 /** Of a wallet: one in so many places, and one always. */
 const WALLETS = 5;
-/** One place in so many is for those who have none. */
-const NEWCOMERS = 10;
 const RETRY_SECONDS = 2;
 
 /** Schema of the option that says how many there may be; the default stands here. */
@@ -89,10 +88,10 @@ export function createPaymentsInFlight(
   { maxPaymentsInFlight: max, maxAddressShare: share = 1 }: PaymentBounds,
   fault?: () => TollhouseError | undefined,
 ): PaymentsInFlight {
-  const byWallet = newTally();
+  const byWallet = createTally();
   let [all, turnedAway] = [0, 0];
   const limit = createAdaptiveLimit(max, () => all);
-  const shares = newShares(share, () => forAnybody(limit.current()) - all);
+  const shares = createAddressShares({ share, places: limit.current, taken: () => all });
 
   function crowded(payer: string, networks: readonly string[]): Crowded | undefined {
     const places = limit.current();
@@ -113,7 +112,7 @@ export function createPaymentsInFlight(
     };
   }
 
-  function count(payer: string, networks: readonly string[], by: number): void {
+  function count(payer: string, networks: readonly string[], by: 1 | -1): void {
     all += by;
     byWallet.add(payer, by);
     shares.count(networks, by);
@@ -150,50 +149,6 @@ export function createPaymentsInFlight(
       }
     },
     load: () => ({ paymentsInFlight: all, maxPaymentsInFlight: max, roomForPayments: limit.current(), turnedAway }),
-  };
-}
-
-/** How many of so many places are not for newcomers alone. */
-const forAnybody = (places: number) => Math.ceil((places * (NEWCOMERS - 1)) / NEWCOMERS);
-
-/**
- * What addresses and the networks around them have.
- * @param share - of an address that is alone
- * @param left - how many places are left but those of newcomers
- */
-function newShares(share: number, left: () => number) {
-  const byNetwork = newTally();
-  return {
-    /** None where nobody is bounded. */
-    networksOf: (client: string | undefined): readonly string[] =>
-      client === undefined || share === 1 ? [] : networksOfClient(client),
-    /**
-     * Whether one of them has its share. Each wider network has half of what the share before it leaves. Where nothing is left but what
-     * newcomers have, so has everybody who has a place.
-     */
-    isFull(networks: readonly string[]): boolean {
-      const free = Math.max(0, left());
-      return networks.some((network, width) => {
-        const own = byNetwork.of(network);
-        return own > 0 && own >= (own + free) * (1 - (1 - share) / 2 ** width);
-      });
-    },
-    count(networks: readonly string[], by: number): void {
-      for (const network of networks) byNetwork.add(network, by);
-    },
-  };
-}
-
-/** How many each has that has any. */
-function newTally() {
-  const counts = new Map<string, number>();
-  return {
-    of: (name: string): number => counts.get(name) ?? 0,
-    add(name: string, by: number): void {
-      const count = (counts.get(name) ?? 0) + by;
-      if (count === 0) counts.delete(name);
-      else counts.set(name, count);
-    },
   };
 }
 

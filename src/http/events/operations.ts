@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { eventMessage } from '../../gateway/webhooks/event-message.js';
 import type { EventTail } from '../../gateway/webhooks/event-tail.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { EVENTS_BEGIN, type EventLog, type LoggedEvent } from '../../storage/events/event-log.js';
 import type { EventType } from '../../storage/events/events.js';
 import { type ApiCaller, type ApiCallerParts, isStillLetIn } from '../framework/api-caller.js';
@@ -81,7 +82,7 @@ const streamOperation = defineOperation({
     // An event that was forgotten is older than all that are kept: nothing is passed by.
     const after = lastId === undefined ? undefined : ((await log.find(owner, lastId))?.position ?? EVENTS_BEGIN);
     const selection = { owner, after, passes: filterOf(types, projectOf(caller, asked)) };
-    const leave = room.enter(owner);
+    const leave = room.enter(owner, clientAddress(req).client);
     try {
       await streamEvents(res, selection, { log, tail, times, isStillLetIn: () => isStillLetIn(req, callers) });
     } finally {

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { boundedCache } from '../../lib/bounded-cache.js';
+import { boundedCache } from '../bounded-cache.js';
 
 /** What one may have who has many addresses: a provider's block of IPv4; a site, and all that a provider was given, of IPv6. */
 const IPV4_BITS = [24];
 const IPV6_BITS = [48, 32];
 
-/** A client brings many payments. */
+/** A client comes many times. */
 const known = boundedCache<string, readonly string[]>({ max: 1_000 });
 
 /**
