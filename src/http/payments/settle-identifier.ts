@@ -1,4 +1,6 @@
+import type { Request } from 'express';
 import type { Facilitator } from '../../facilitator/types.js';
+import { addressOwner } from '../../middleware/idempotency/idempotency.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import { PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
@@ -28,8 +30,8 @@ const NO_RESPONSE = { statusCode: 200, headers: {}, body: new Uint8Array() };
  */
 export async function identifySettlement(
   { idempotency: store }: Facilitator,
-  payment: Payment,
-  terms: Terms,
+  req: Request,
+  { payment, terms }: { readonly payment: Payment; readonly terms: Terms },
 ): Promise<IdentifiedSettlement> {
   const reading = readIdentifier(payment.extensions);
   if (!reading.ok || reading.id === undefined) return UNNAMED;
@@ -39,6 +41,8 @@ export async function identifySettlement(
     secret: reading.id,
     fingerprint: `${termsFingerprint(terms)} ${Buffer.from(payment.transaction).toString('base64')}`,
     leaseMs: LEASE_MS,
+    // Who pays is proven later, and whoever is named as payer here would lose the room that is his.
+    owner: addressOwner(req),
   });
   const { status } = await run.begin();
   if (status === 'mismatch') return TAKEN;

@@ -62,7 +62,7 @@ export async function settleX402(facilitator: Facilitator, req: Request, res: Re
     const refused = { status: 'failed', reason: call.reason, message: call.detail } as const;
     return void res.json(encodeSettlement(refused, network, call.version));
   }
-  const identified = await identifySettlement(facilitator, call.payment, call.terms);
+  const identified = await identifySettlement(facilitator, req, call);
   if (identified.isTaken) return sendProblem(res, 'payment_identifier_conflict', TAKEN);
   try {
     await facilitator.settle(call.payment, call.terms, {

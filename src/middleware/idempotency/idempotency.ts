@@ -115,7 +115,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   const { store, leaseMs } = options;
   // Of credentials that nobody has proven there are as many as somebody likes.
   const wallet = ownerOf && (await askOption(WHERE, 'ownerOf', () => ownerOf(req)));
-  const owner = wallet ?? proven ?? addressOf(req);
+  const owner = wallet ?? proven ?? addressOwner(req);
   const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs, owner });
   const begun = await run.begin();
   if (begun.status !== 'started') return answerKnown(req, res, begun);
@@ -173,10 +173,11 @@ function ownerOfKey(req: Request): string | undefined {
 /** By credentials; without any by address where the key is short. */
 function callerOf(req: Request, key: string): string {
   const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
-  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : addressOf(req);
+  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : addressOwner(req);
   return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
 }
 
-function addressOf(req: Request): string {
+/** Names the address of a request, for what nobody has proven. */
+export function addressOwner(req: Request): string {
   return `address ${ipKeyGenerator(clientIp(req) ?? '')}`;
 }

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { Claim } from '../../facilitator/types.js';
 import { declareIdentifier, PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
 import { sendProblem } from '../gate/respond.js';
@@ -50,7 +51,7 @@ export function identifiedPayment(
   { paymentIdentifier, facilitator }: ResolvedPaymentOptions,
   req: Request,
   payment: Payment | undefined,
-  paymentId: string,
+  { id, payer }: Pick<Claim, 'id' | 'payer'>,
 ): IdentifiedPayment {
   const reading = readIdentifier(payment?.extensions);
   if (paymentIdentifier === 'off' || !reading.ok || reading.id === undefined) return ANONYMOUS;
@@ -58,8 +59,9 @@ export function identifiedPayment(
     store: facilitator.idempotency,
     scope: JSON.stringify([PAYMENT_IDENTIFIER, req.method, `${req.baseUrl}${req.path}`]),
     secret: reading.id,
-    fingerprint: paymentId,
+    fingerprint: id,
     leaseMs: LEASE_MS,
+    owner: payer,
   });
   return {
     take: async () => ((await run.begin()).status === 'mismatch' ? sendIdTaken : undefined),

@@ -27,7 +27,7 @@ export function openedRequest(
     gate.keep === undefined ? kept.put(response) : warned(() => kept.put(response));
   // Whoever keeps it with books of his own asks once more as he writes.
   const isHeld = () => claim.isHeld().catch(() => gate.keep !== undefined);
-  const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim.id);
+  const identifier = gate.identifierFor?.(req, claim) ?? identifiedPayment(options, req, payment, claim);
   return {
     req,
     res,

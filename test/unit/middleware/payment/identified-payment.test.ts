@@ -25,7 +25,7 @@ function openShop(paymentIdentifier: ResolvedPaymentOptions['paymentIdentifier']
   const shop = { paymentIdentifier, facilitator: { idempotency } } as ResolvedPaymentOptions;
   const bring = (paymentId: string, payment: Payment | undefined = named(ID), where: Partial<Request> = {}) => {
     const req = { method: 'GET', baseUrl: '/shop', path: '/report', ...where } as Request;
-    const { take, giveBack } = identifiedPayment(shop, req, payment, paymentId);
+    const { take, giveBack } = identifiedPayment(shop, req, payment, { id: paymentId, payer: 'a wallet' });
     return { take: async () => (await take()) === undefined, giveBack };
   };
   return { bring, advance };
@@ -81,7 +81,10 @@ test('payments without an identifier, or where they do not count, never stand in
     for (let times = 0; times < 2; times += 1) expect(await open().take()).toBe(true);
     expect(await open().giveBack()).toBeUndefined();
   }
-  const shown = identifiedPayment({ ...options('required') }, {} as Request, undefined, 'one');
+  const shown = identifiedPayment({ ...options('required') }, {} as Request, undefined, {
+    id: 'one',
+    payer: 'a wallet',
+  });
   expect(await shown.take()).toBeUndefined();
 });
 
