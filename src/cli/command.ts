@@ -16,6 +16,16 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** The system refused something: a file, an address to listen on. The code is the system's, such as `EADDRINUSE`. */
+export class SystemError extends CommandError {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** A server refused; the message holds its code and detail. */
 export class RefusedError extends CommandError {
   constructor(

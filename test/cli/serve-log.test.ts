@@ -72,7 +72,7 @@ test('a server that does not start says why in a line of its log', async () => {
   expect(code).toBe(1);
   const line = JSON.parse(linesOf(printed).at(-1) ?? '');
   expect(line).toMatchObject({ level: 'error', code: 'EADDRNOTAVAIL', msg: 'the server does not start' });
-  expect(printed.err).toMatch(/EADDRNOTAVAIL.*set HOST to one of its own/);
+  expect(printed.err).toMatch(/EADDRNOTAVAIL.*set --host to one of its own/);
 });
 
 test('a server whose port is taken says how to choose another', async () => {

@@ -1,12 +1,16 @@
 import { defined } from '../../lib/defined.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start-sandbox.js';
-import { readArguments } from '../arguments/arguments.js';
+import { none, readArguments } from '../arguments/arguments.js';
 import { networkArgument } from '../arguments/network-argument.js';
+import { portArgument } from '../arguments/port-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
+import { listenFault } from './listen-fault.js';
 
-const HELP = `tollhouse sandbox [--port <n>] [--network solana-devnet|solana] [--slot-ms <n>]
+const USAGE = 'tollhouse sandbox [--port <n>] [--network solana-devnet|solana] [--slot-ms <n>]';
+
+const HELP = `${USAGE}
 
 Starts a local Solana chain (LiteSVM behind Solana's JSON-RPC) with USDC, USDT, a Token-2022 mint
 and funded demo wallets. Wallets and tools use it like the real thing; nothing on it has any value.
@@ -17,13 +21,16 @@ and funded demo wallets. Wallets and tools use it like the real thing; nothing o
   --json             for programs`;
 
 const DEFAULT_PORT = 8899;
+const LONGEST_SLOT_MS = 60_000;
 
 /** `tollhouse sandbox`: a local chain, until it is stopped. */
 export const sandbox: Command = {
   help: HELP,
   async run(args) {
     const { options, json } = readFlags(args);
-    const chain = await startSandbox(options);
+    const chain = await startSandbox(options).catch((error: unknown) => {
+      throw listenFault(error, { port: '--port', host: 'HOST' });
+    });
     if (json) printChain(chain);
     else showChain(chain);
     await untilStopped();
@@ -48,13 +55,14 @@ function printChain({ rpcUrl, wsUrl, network, tokens, demoWallets }: Sandbox): v
 }
 
 function readFlags(args: readonly string[]): { readonly options: SandboxOptions; readonly json: boolean } {
-  const { values } = readArguments(args, OPTIONS);
+  const { values, positionals } = readArguments(args, OPTIONS);
+  none(positionals, USAGE);
   const network = values.network === undefined ? undefined : networkArgument(values.network);
   if (network === 'solana-testnet') throw new UsageError('--network must be "solana-devnet" or "solana"');
   const options: SandboxOptions = {
-    port: readNumber('--port', values.port) ?? DEFAULT_PORT,
+    port: portArgument('--port', values.port) ?? DEFAULT_PORT,
     ...defined({ network }),
-    ...(values['slot-ms'] === undefined ? {} : { slotMs: readNumber('--slot-ms', values['slot-ms']) ?? 0 }),
+    ...(values['slot-ms'] === undefined ? {} : { slotMs: readSlotMs(values['slot-ms']) }),
   };
   return { options, json: values.json === true };
 }
@@ -66,8 +74,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-function readNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${flag} must be a whole number, not "${text}"`);
-  return Number(text);
+function readSlotMs(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= LONGEST_SLOT_MS) return Number(text);
+  throw new UsageError(`--slot-ms must be a whole number from 0 to ${LONGEST_SLOT_MS}, not "${text}"`);
 }

@@ -13,11 +13,13 @@ import { requirePackages } from '../../server/needed-packages.js';
 import { type ProcessWarnings, takeProcessWarnings } from '../../server/process-warnings.js';
 import { type RunningServer, startServer } from '../../server/start-server.js';
 import { none, readArguments } from '../arguments/arguments.js';
+import { portArgument } from '../arguments/port-argument.js';
 import { SANDBOX_RPC } from '../arguments/rpc-argument.js';
-import type { Command } from '../command.js';
+import { type Command, UsageError } from '../command.js';
 import { ownCommand } from '../output/own-command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
+import { listenFault } from './listen-fault.js';
 
 const HELP = `tollhouse serve [--port <n>] [--host <address>]
 
@@ -70,8 +72,7 @@ export const serve: Command = {
       json: { type: 'boolean' },
     });
     none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
-    const { port, host } = values;
-    const overrides = defined({ PORT: port, HOST: host });
+    const overrides = readFlags(values);
     const warnings = takeProcessWarnings();
     try {
       const { server, isForPeople } = await startLogged(overrides, warnings);
@@ -88,11 +89,25 @@ export const serve: Command = {
   },
 };
 
+type Overrides = Readonly<Partial<Record<'PORT' | 'HOST', string>>>;
+
+/** What flags set, by the variables in whose place it comes. */
+function readFlags({
+  port,
+  host,
+}: {
+  readonly port?: string | undefined;
+  readonly host?: string | undefined;
+}): Overrides {
+  if (host?.trim() === '') throw new UsageError('--host must be an address to listen on, such as 127.0.0.1');
+  return defined({ PORT: portArgument('--port', port)?.toString(), HOST: host });
+}
+
 /**
  * Starts the server, with the warnings of the process in its log. What is told as JSON lines, on standard output, is told by the log
  * alone. A function of its own: what waits for the end of the server would keep the configuration in memory, with its secrets.
  */
-async function startLogged(overrides: Readonly<Record<string, string>>, warnings: ProcessWarnings) {
+async function startLogged(overrides: Overrides, warnings: ProcessWarnings) {
   const configuration = takeConfiguration(overrides);
   // The log is one of them: they are told all at once.
   requirePackages(configuration);
@@ -102,7 +117,11 @@ async function startLogged(overrides: Readonly<Record<string, string>>, warnings
   else warnings.stop();
   const server = await startServer(configuration).catch((error: unknown) => {
     logger.error(faultOf(error), 'the server does not start');
-    throw error;
+    const { PORT, HOST } = overrides;
+    throw listenFault(error, {
+      port: PORT === undefined ? 'PORT' : '--port',
+      host: HOST === undefined ? 'HOST' : '--host',
+    });
   });
   return { server, isForPeople: logFormat === 'text' };
 }
@@ -112,7 +131,7 @@ function faultOf(error: unknown): object {
   return defined({ code, reason: wholeError(error) });
 }
 
-function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {
+function takeConfiguration(overrides: Overrides): ServerConfiguration {
   warnOfMisspelt(misspeltVariables(process.env, VARIABLES));
   const configuration = readConfiguration({ ...process.env, ...overrides });
   forgetSecrets(process.env);

@@ -280,7 +280,7 @@ function laterFaults(known: Variables, env: Environment): readonly string[] {
 
 function metricsFaults({ PORT: port, METRICS_PORT: own, METRICS_HOST: host }: Environment): string[] {
   if (own === undefined) return host === undefined ? [] : ['METRICS_HOST says nothing without METRICS_PORT'];
-  return own !== 0 && own === port ? ['METRICS_PORT must be another port than PORT'] : [];
+  return own !== 0 && own === port ? ['METRICS_PORT must be another port than PORT, or --port'] : [];
 }
 
 function tiersFaults(env: Environment): string[] {

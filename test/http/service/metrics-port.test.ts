@@ -63,7 +63,7 @@ test('a port that another program has fails the start, and leaves nothing open',
 });
 
 test.each([
-  [{ METRICS_PORT: '4020' }, 'METRICS_PORT must be another port than PORT'],
+  [{ METRICS_PORT: '4020' }, 'METRICS_PORT must be another port than PORT, or --port'],
   [{ METRICS_PORT: '70000' }, 'METRICS_PORT must be a port number'],
   [{ METRICS_PORT: 'many' }, 'METRICS_PORT must be a port number'],
   [{ METRICS_HOST: '0.0.0.0' }, 'METRICS_HOST says nothing without METRICS_PORT'],
