@@ -52,6 +52,17 @@ test('a backup replaces no file that is there, but by --force', async () => {
   await expect(tollhouse(nowhere, 'backup', folder.newPath('backup'))).rejects.toEqual(failed('no such file'));
 });
 
+test('a backup that has no place says so before it is made, and names none that nobody has asked for', async () => {
+  const { url, storage, backup } = await backedUp();
+  await storage.close();
+  const missing = folder.newPath('folder');
+  await expect(tollhouse(url, 'backup', `${missing}/it`)).rejects.toEqual(
+    failed(`there is no folder ${missing}; make it first`),
+  );
+  await expect(tollhouse(url, 'backup', `${backup}/it`)).rejects.toEqual(failed('is a file and no folder'));
+  await expect(tollhouse(url, 'backup', dirname(backup), '--force')).rejects.toEqual(failed('name a file in it'));
+});
+
 test('what is restored ends what was open in the backup, and says so', async () => {
   const { storage, backup, claimed, sent, owed } = await backedUp();
   await storage.close();

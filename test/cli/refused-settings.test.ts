@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
 import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
@@ -29,6 +31,55 @@ describe('a server that does not start for what it was told', () => {
   ])('says what to do where it cannot listen: %p %p', async (flags, variables, told) => {
     const ended = await served(flags, { PORT: '0', ...variables });
     expect(ended).toEqual({ code: 1, text: expect.stringContaining(told) });
+  });
+});
+
+describe('what the system refuses', () => {
+  let fixture: CliFixture;
+  const at = (name: string) => join(fixture.folder, name);
+
+  beforeAll(async () => {
+    fixture = await openCliFixture();
+    writeFileSync(at('file'), 'nothing');
+    mkdirSync(at('folder'));
+  });
+  afterAll(() => fixture.close());
+
+  test.each([
+    [
+      'keygen --out',
+      'missing/key.json',
+      'cannot be written (there is no such file, or no such folder: ENOENT); name a',
+    ],
+    [
+      'keygen --out',
+      'file/key.json',
+      'cannot be written (a part of the path is a file and no folder: ENOTDIR); name a',
+    ],
+    ['keygen --out', 'file', 'is there already, and a key is never overwritten'],
+    ['doctor --env', 'missing', 'cannot be read (there is no such file, or no such folder: ENOENT)'],
+    ['projects create --file', 'folder', 'cannot be read (it is a folder and no file: EISDIR)'],
+    ['projects import --slug it', 'missing', 'cannot be read (there is no such file, or no such folder: ENOENT)'],
+  ])('of the file of "%s" is told in words: %s', async (command, name, told) => {
+    const { code, text } = await fixture.run(...command.split(' '), at(name));
+    expect(text).toContain(`"${at(name)}"`);
+    expect(text).toContain(told);
+    expect(text).not.toMatch(/, (?:open|stat|read)\b/);
+    expect(code).toBeGreaterThan(0);
+  });
+
+  test('of a key file is told to programs with the code of the system', async () => {
+    const { text } = await fixture.run('keygen', '--json', '--out', at('missing/key.json'));
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'ENOENT', message: expect.stringContaining('--out: ') } });
+  });
+
+  test('of a connection is told in words, with what names another server', async () => {
+    const { text } = await fixture.run('verify', '1'.repeat(64), '--server', 'http://127.0.0.1:1');
+    expect(text).toContain('cannot be reached (nothing listens there: ECONNREFUSED); is the server running? --server');
+    const paid = await fixture.run('pay', 'http://nobody.invalid/x', '--demo');
+    expect(paid.text).toMatch(
+      /nobody\.invalid\/x cannot be reached \((?:no machine has that name: ENOTFOUND|.*EAI_AGAIN)/,
+    );
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../lib/defined.js';
 import { UsageError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 import { PRICE_FLAGS, type PriceFlags, readPriceFlags } from './price-flags.js';
 import { type PricesArgument, pricesArgument, wholePrice } from './prices-argument.js';
 import type { RouteArgument } from './route-argument.js';
@@ -136,9 +137,7 @@ function fromFile(path: string): object {
     const json: unknown = JSON.parse(readFileSync(path, 'utf8'));
     if (typeof json === 'object' && json !== null) return json;
   } catch (error) {
-    throw new UsageError(
-      `--file: "${path}" cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw new UsageError(`--file: "${path}" cannot be read (${fileFault(error)})`);
   }
   throw new UsageError(`--file: "${path}" is not a JSON object`);
 }

@@ -8,6 +8,7 @@ import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
 import { writeWhole } from '../../storage/sql/backup/whole-file.js';
 import { CommandError } from '../command.js';
 import type { Progress } from '../output/progress.js';
+import { unwritable } from '../output/system-words.js';
 import { findToken } from './booked-token.js';
 import { csvLine, EXPORT_COLUMNS, type ExportRow, jsonLine, paymentRows, payoutRows } from './payment-export.js';
 
@@ -106,7 +107,11 @@ async function* singly<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
 }
 
 async function write(source: Readable, out: string | undefined): Promise<void> {
-  if (out !== undefined) return writeWhole(out, (part) => pipeline(source, createWriteStream(part)), AS_UMASK);
+  if (out !== undefined)
+    return writeWhole(out, (part) => pipeline(source, createWriteStream(part)), AS_UMASK).catch((error: unknown) => {
+      // Others come from the database.
+      throw Reflect.get(Object(error), 'path') === out ? unwritable('--out', out, error) : error;
+    });
   try {
     await pipeline(source, process.stdout, { end: false });
   } catch (error) {

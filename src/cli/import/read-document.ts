@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { UsageError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 
 /** Far beyond what a project takes. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -31,7 +32,7 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`"${file}" cannot be read (${messageOf(error)})`);
+    throw new UsageError(`"${file}" cannot be read (${fileFault(error)})`);
   }
 }
 

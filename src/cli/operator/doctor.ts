@@ -5,6 +5,7 @@ import type { Examined } from '../../server/examine/examination.js';
 import { examine } from '../../server/examine/examine.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
 
@@ -46,9 +47,7 @@ function readEnvFile(path: string | undefined): Readonly<Record<string, string |
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new UsageError(
-      `--env: the file "${path}" cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw new UsageError(`--env: the file "${path}" cannot be read (${fileFault(error)})`);
   }
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { newKeyFile } from '../../solana/keypair.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
+import { unwritable } from '../output/system-words.js';
 import { printJson, printStep } from '../output/terminal.js';
 
 const DEFAULT_FILE = 'fee-payer.json';
@@ -33,6 +34,7 @@ has it can spend what the address holds; without it nobody can: keep a copy.
       console.error(`address ${address}`);
       return 0;
     }
+    if (out === '') throw new UsageError('--out must be the name of a file');
     const path = out ?? DEFAULT_FILE;
     write(path, text);
     if (json) {
@@ -50,9 +52,10 @@ function write(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode: OWNER_ONLY });
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') !== 'EEXIST') throw error;
-    throw new CommandError(
-      `the file "${path}" is there already, and a key is never overwritten; name another: --out <file>`,
-    );
+    if (Reflect.get(Object(error), 'code') === 'EEXIST')
+      throw new CommandError(
+        `the file "${path}" is there already, and a key is never overwritten; name another: --out <file>`,
+      );
+    throw unwritable('--out', path, error);
   }
 }

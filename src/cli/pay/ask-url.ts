@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { retryAfterMs } from '../../lib/http/retry-after.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { CommandError } from '../command.js';
+import { connectionFault } from '../output/system-words.js';
 import type { Attempt } from './repeat-payment.js';
 
 /** Longest wait for a response: a settlement may take as long as a blockhash lives. */
@@ -28,7 +29,7 @@ const OPEN_STATUSES = new Set([409, 429, 502, 503, 504]);
 /** Sends a request without a payment. Throws {@link CommandError} when no whole response comes. */
 export async function askUrl(asked: PayableRequest): Promise<UrlResponse> {
   return ask(asked).catch((error: unknown) => {
-    throw new CommandError(`${asked.url} cannot be reached (${reasonOf(error)})`);
+    throw new CommandError(`${asked.url} cannot be reached (${connectionFault(error)})`);
   });
 }
 
@@ -40,7 +41,7 @@ export async function tryPayment(asked: PayableRequest, signal: AbortSignal): Pr
     const told = `${response.status}: ${reasonGiven(response) ?? 'the server gave no reason'}`;
     return { decided: false, told, waitMs: retryAfterMs(response.header('retry-after')) };
   } catch (error) {
-    return { decided: false, told: `the response did not arrive (${reasonOf(error)})` };
+    return { decided: false, told: `the response did not arrive (${connectionFault(error)})` };
   }
 }
 
@@ -88,10 +89,4 @@ async function ask({ url, method, headers, body }: PayableRequest, signal?: Abor
   });
   const header = (name: string) => [answer.headers[name.toLowerCase()]].flat()[0] ?? null;
   return { status: answer.statusCode, body: await answer.body.text(), header };
-}
-
-function reasonOf(error: unknown): string {
-  const told = error instanceof Error ? error.message : String(error);
-  // Where a name has several addresses the message is empty.
-  return told === '' ? String(Reflect.get(Object(error), 'code')) : told;
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { randomHex } from '../../lib/ids.js';
 import { CommandError, UsageError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 import { stateFolder } from '../state/state-folder.js';
 
 const OWNER_ONLY = 0o600;
@@ -30,9 +31,8 @@ export function keepPayment(command: string, payment: object): KeptPayment {
     mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
     writeFileSync(path, `${JSON.stringify(payment, undefined, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
-      `nothing was paid: the payment cannot be kept in a file, from which it could be sent again (${reason}); name a folder that can be written in XDG_STATE_HOME`,
+      `nothing was paid: the payment cannot be kept in a file, from which it could be sent again (${dirname(path)}: ${fileFault(error)}); name a folder that can be written in XDG_STATE_HOME`,
     );
   }
   return keptAt(path, command);

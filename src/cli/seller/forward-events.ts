@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { newWebhookSecret, webhookHeaders, webhookKey } from '../../gateway/webhooks/webhook-signature.js';
 import { UsageError } from '../command.js';
+import { connectionFault } from '../output/system-words.js';
 import type { StreamedEvent } from './follow-events.js';
 
 /** Posts events to a receiver, signed as webhooks are. */
@@ -42,7 +43,7 @@ export function createForwarder(url: string, secret = newWebhookSecret()): Forwa
         await answer.body.dump();
         return `${answer.statusCode} ${took()}`;
       } catch (error) {
-        return `no answer ${took()} (${error instanceof Error ? error.message : String(error)})`;
+        return `no answer ${took()} (${connectionFault(error)})`;
       }
     },
   };

@@ -4,6 +4,7 @@ import { retryAfterMs } from '../../lib/http/retry-after.js';
 import { plain } from '../../lib/plain-text.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { CommandError, RefusedError } from '../command.js';
+import { connectionFault } from '../output/system-words.js';
 
 /** Where `tollhouse serve` listens unless told otherwise. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:4020';
@@ -43,14 +44,16 @@ export async function send(server: string, asked: ServerRequest): Promise<Server
     bodyTimeout: silenceMs,
     ...defined({ signal }),
   }).catch((error: unknown) => {
-    throw new UnreachableError(`${url} cannot be reached (${reasonOf(error)})`);
+    throw new UnreachableError(
+      `${url} cannot be reached (${connectionFault(error)}); is the server running? --server names another one`,
+    );
   });
 }
 
 /** The body of a response as text. Problems become a {@link RefusedError}. */
 export async function readResponseText(answer: ServerAnswer): Promise<string> {
   const text = await answer.body.text().catch((error: unknown) => {
-    throw new UnreachableError(`the response broke off (${reasonOf(error)})`);
+    throw new UnreachableError(`the response broke off (${connectionFault(error)})`);
   });
   if (answer.statusCode < 400) return text;
   const problem = Object(jsonOf(text));
@@ -84,12 +87,6 @@ export async function postJson(
 ): Promise<Record<string, unknown>> {
   const asked = { method: 'POST', path, body, ...defined({ headers, signal }) } as const;
   return { ...Object(await readJson(await send(server, asked))) };
-}
-
-function reasonOf(error: unknown): string {
-  const told = error instanceof Error ? error.message : String(error);
-  // Where a name has several addresses the message is empty.
-  return told === '' ? String(Reflect.get(Object(error), 'code')) : told;
 }
 
 function jsonOf(text: string): unknown {

@@ -55,6 +55,13 @@ describe('an export', () => {
     expect([state.asked, readFileSync(file, 'utf8')]).toEqual([0, 'mine']);
   });
 
+  test('into a folder that is not there names the file that was asked for, and what to do', async () => {
+    const file = `${folder.newPath('folder')}/it.jsonl`;
+    await expect(booksOf().into(file)).rejects.toThrow(
+      `--out: "${file}" cannot be written (there is no such file, or no such folder: ENOENT); name a file in a folder`,
+    );
+  });
+
   test('tells how many payouts it has written, too', async () => {
     const file = folder.newPath('jsonl');
     const { state, into } = booksOf();

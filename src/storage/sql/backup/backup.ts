@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { badOption } from '../../../errors/errors.js';
 import { namingAllMissing } from '../../../lib/optional-packages.js';
 import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
@@ -37,7 +37,7 @@ export async function backUpDatabase(
 ): Promise<MadeBackup> {
   const location = locationOf(databaseUrl, 'backUpDatabase');
   const path = resolve(file);
-  if (!force && existsSync(path)) throw backupFailed(`${path} is there already; name another file, or take --force`);
+  refusePlace(path, force);
   const schema = await namingAllMissing('backUpDatabase', packagesFor(databaseUrl), () =>
     location.dialect === 'postgres'
       ? backUpPostgres(location.url, path, onStep, now)
@@ -64,6 +64,16 @@ export async function restoreDatabase(
       ? restorePostgres(databaseUrl, path, onStep, now)
       : restoreSqlite(resolve(location.path), path, { force, onStep, now }),
   );
+}
+
+/** A place that no backup can be written to. */
+function refusePlace(path: string, force: boolean): void {
+  const folder = dirname(path);
+  if (!existsSync(folder)) throw backupFailed(`there is no folder ${folder}; make it first, or name a file elsewhere`);
+  if (!statSync(folder).isDirectory()) throw backupFailed(`${folder} is a file and no folder; name a file elsewhere`);
+  if (!existsSync(path)) return;
+  if (statSync(path).isDirectory()) throw backupFailed(`${path} is a folder; name a file in it`);
+  if (!force) throw backupFailed(`${path} is there already; name another file, or take --force`);
 }
 
 function locationOf(databaseUrl: string, where: string) {

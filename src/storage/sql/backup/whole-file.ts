@@ -23,10 +23,19 @@ export async function writeWhole(
     await onDisk(part);
     await rename(part, file);
     await onDisk(dirname(file));
+  } catch (error) {
+    throw ofFile(error, part, file);
   } finally {
     // SQLite may have put some beside it.
     for (const end of ['', '-wal', '-shm', '-journal']) await rm(`${part}${end}`, { force: true });
   }
+}
+
+/** The name beside it is nothing that anybody has asked for. */
+function ofFile(error: unknown, part: string, file: string): unknown {
+  if (Reflect.get(Object(error), 'path') !== part) return error;
+  const message = String(Reflect.get(Object(error), 'message')).replaceAll(part, file);
+  return Object.assign(Object(error), { message, path: file });
 }
 
 async function onDisk(path: string): Promise<void> {
