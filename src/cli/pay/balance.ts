@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { addressOf, isAddress } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -14,6 +15,8 @@ import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 
 const SOL_DECIMALS = 9;
+/** Characters of an address, at most. */
+const LONGEST_ADDRESS = 44;
 
 /** `tollhouse balance`: what a wallet holds. */
 export const balance: Command = {
@@ -49,11 +52,22 @@ Shows the SOL and the known tokens of a wallet.
 
 function walletOf(positionals: readonly string[], keypair: string | undefined, demo: boolean | undefined): string {
   const key = readWallet(keypair, demo);
+  const [wallet, ...rest] = positionals;
+  if (rest.length > 0) throw new UsageError('give one wallet');
+  if ((wallet === undefined) === (key === undefined))
+    throw new UsageError('give a wallet address, --keypair <file> or --demo, one of them');
   if (key !== undefined) return addressOf(readKeypair(key, 'tollhouse balance').publicKey);
-  const [wallet] = positionals;
-  if (wallet === undefined || !isAddress(wallet))
-    throw new UsageError('give a wallet address, --keypair <file> or --demo');
+  if (wallet === undefined || !isAddress(wallet)) throw new UsageError(notAddress(wallet ?? ''));
   return wallet;
+}
+
+/** What is longer than an address may be a secret key, which is shown to nobody. */
+function notAddress(text: string): string {
+  const shown = text.length > LONGEST_ADDRESS ? 'what was given' : `"${text}"`;
+  const wanted = existsSync(text)
+    ? `name a key file by --keypair ${text}`
+    : 'give one of 32 to 44 characters, such as "tollhouse keygen" prints';
+  return `${shown} is no wallet address; ${wanted}`;
 }
 
 /** Amounts by symbol; of tokens that the wallet has an account of. */

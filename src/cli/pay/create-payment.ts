@@ -2,7 +2,7 @@ import { PAYMENTS_PATHS } from '../../http/payments/schemas.js';
 import { addressOf } from '../../protocol/address.js';
 import { signTransaction } from '../../solana/building/sign-transaction.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
-import { readArguments, readWallet } from '../arguments/arguments.js';
+import { none, readArguments, readWallet } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
@@ -47,7 +47,8 @@ A signed payment whose outcome is not told is settled again with the same transa
 twice. It is kept in a file in ${KEPT_IN}, readable by you only, before it is sent,
 and deleted when its outcome is known; until then the command that settles it again is shown.`,
   async run(args) {
-    const { values } = readArguments(args, OPTIONS);
+    const { values, positionals } = readArguments(args, OPTIONS);
+    none(positionals, `${COMMAND} --amount <n> --token <symbol> --recipient <wallet>`);
     return values.resume === undefined ? create(values) : resume(values, values.resume);
   },
 };

@@ -91,7 +91,8 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
   if (url === undefined || rest.length > 0)
     throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
   const price = values.price === undefined ? undefined : priceArgument('--price', values.price);
-  if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
   return {
     url,
     method: values.method ?? (values.data === undefined ? 'GET' : 'POST'),

@@ -1,5 +1,5 @@
 import { AUTH_PATHS } from '../../http/auth/schemas.js';
-import { readArguments } from '../arguments/arguments.js';
+import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
@@ -15,11 +15,12 @@ Ends the sign-in at a server, there and here.
   --all            at every server
   --json           for programs`,
   async run(args) {
-    const { values } = readArguments(args, {
+    const { values, positionals } = readArguments(args, {
       server: { type: 'string' },
       all: { type: 'boolean' },
       json: { type: 'boolean' },
     });
+    none(positionals, 'tollhouse logout [--server <url>] [--all]');
     const servers = values.all ? signedInServers() : [serverOf(values.server)];
     const ended: { readonly server: string; readonly wallet: string | null }[] = [];
     for (const server of servers) {
