@@ -14,6 +14,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
     console.log(VERSION);
     return 0;
   }
+  if (name === 'help' && args[0]?.startsWith('-') === false) return run([...args, '--help']);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     console.log(overview());
     return 0;
@@ -21,7 +22,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   const listed = COMMANDS.find((it) => it.name === name);
   if (listed === undefined) throw new UsageError(unknownCommand(name));
   const command = await listed.load();
-  if (args.includes('--help') || args.includes('-h')) {
+  if (args.includes('--help') || args.includes('-h') || (args.length === 1 && args[0] === 'help')) {
     console.log(command.help);
     return 0;
   }

@@ -1,4 +1,5 @@
 import { Keypair } from '@solana/web3.js';
+import { COMMANDS } from '../../src/cli/commands.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
@@ -141,6 +142,8 @@ describe('tollhouse', () => {
     [['pay', 'http://127.0.0.1:1/x'], 'say which wallet pays'],
     [['pay', 'nonsense', '--demo'], 'is not a URL'],
     [['serve', '--prot', '1'], 'unknown option "--prot"; did you mean "--port"?'],
+    [['keygen', '-o', 'it.json'], 'unknown option "-o"; --help tells what there is'],
+    [['help', 'pya'], 'did you mean "pay"?'],
     [['serve', '--colour'], 'unknown option "--colour"; --help tells what there is'],
     [['sandbox', '--slot-ms', 'fast'], '--slot-ms must be a whole number'],
     [['balance'], 'give a wallet address'],
@@ -177,6 +180,21 @@ describe('tollhouse', () => {
     expect(text).toBe('tollhouse: "nonsense" is not a URL; it starts with http:// or https://\n');
     expect(code).toBe(2);
   });
+
+  test.each(COMMANDS.map(({ name }) => name))(
+    'help of a command is had in each way that people ask for it: %s',
+    async (name) => {
+      const { code, out } = await fixture.run(name, '--help');
+      expect([code, out]).toEqual([0, expect.stringContaining(`tollhouse ${name}`)]);
+      for (const asked of [
+        ['help', name],
+        ['help', name, 'list'],
+        [name, 'help'],
+        [name, 'list', '-h'],
+      ])
+        expect(await fixture.run(...asked)).toMatchObject({ code: 0, out });
+    },
+  );
 
   test('help and version', async () => {
     expect((await fixture.run('--version')).text).toMatch(/^\d+\.\d+\.\d+/);

@@ -17,11 +17,11 @@ export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>
 /** What `parseArgs` says, in one sentence, with the option that was meant. */
 function complaintOf(error: unknown, known: readonly string[]): string {
   const text = error instanceof Error ? error.message : String(error);
-  const [, unknown] = /Unknown option '--([^']+)'/.exec(text) ?? [];
+  const [, dashes = '', unknown] = /Unknown option '(--?)([^']+)'/.exec(text) ?? [];
   if (unknown === undefined) return text;
   const meant = didYouMean(unknown, known);
   const hint = meant === undefined ? '--help tells what there is' : `did you mean "--${meant}"?`;
-  return `unknown option "--${unknown}"; ${hint}`;
+  return `unknown option "${dashes}${unknown}"; ${hint}`;
 }
 
 /**
