@@ -149,4 +149,12 @@ const MAX_IN_ALL = 25_000;
       expect(text).toContain(part);
     }
   });
+
+  test('of members says without JavaScript that signing in needs it, and nothing of paying', async () => {
+    const page = await stand.reader({ javaScriptEnabled: false });
+    await page.goto(`${await serve()}/club`);
+    const text = await page.textContent('main');
+    expect(text).toContain('Signing in here with a wallet needs JavaScript.');
+    expect(text).not.toMatch(/\bpay/i);
+  });
 });

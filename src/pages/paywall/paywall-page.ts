@@ -54,8 +54,9 @@ function outageText(content: PaywallContent): string {
   return `<p>${escapeHtml(text)}</p>\n<p class="soft small"><code>${content.outage}</code></p>\n`;
 }
 
-function withoutScript({ texts, outage, request }: PaywallContent): string {
-  if (outage === undefined) return `<p class="soft">${escapeHtml(texts.needsScript)}</p>`;
+function withoutScript({ texts, outage, offers, request }: PaywallContent): string {
+  const needed = offers.length === 0 ? texts.signInNeedsScript : texts.needsScript;
+  if (outage === undefined) return `<p class="soft">${escapeHtml(needed)}</p>`;
   return request.method === 'GET' ? `<a class="button" href="">${escapeHtml(texts.state.tryAgain)}</a>` : '';
 }
 

@@ -34,6 +34,7 @@ export const DE: PageTexts = {
   otherWays: 'Anders bezahlen',
   byProgram: 'Mit jedem x402-Client, oder im Terminal:',
   needsScript: 'Zum Bezahlen hier braucht es JavaScript.',
+  signInNeedsScript: 'Um sich hier mit einer Wallet anzumelden, braucht es JavaScript.',
   state: {
     payWith: '{price} mit {wallet} zahlen',
     signInWith: 'Mit {wallet} anmelden',

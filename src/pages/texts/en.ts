@@ -32,6 +32,7 @@ export const EN: PageTexts = {
   otherWays: 'Other ways to pay',
   byProgram: 'Pay with any x402 client, or from a terminal:',
   needsScript: 'Paying here needs JavaScript.',
+  signInNeedsScript: 'Signing in here with a wallet needs JavaScript.',
   state: {
     payWith: 'Pay {price} with {wallet}',
     signInWith: 'Sign in with {wallet}',

@@ -32,6 +32,7 @@ export const ES: PageTexts = {
   otherWays: 'Otras formas de pagar',
   byProgram: 'Con cualquier cliente x402, o desde un terminal:',
   needsScript: 'Para pagar aquí hace falta JavaScript.',
+  signInNeedsScript: 'Para entrar aquí con una cartera hace falta JavaScript.',
   state: {
     payWith: 'Pagar {price} con {wallet}',
     signInWith: 'Entrar con {wallet}',

@@ -33,6 +33,7 @@ export const FR: PageTexts = {
   otherWays: 'Autres façons de payer',
   byProgram: 'Avec tout client x402, ou depuis un terminal :',
   needsScript: 'Pour payer ici, il faut JavaScript.',
+  signInNeedsScript: 'Pour se connecter ici avec un portefeuille, il faut JavaScript.',
   state: {
     payWith: 'Payer {price} avec {wallet}',
     signInWith: 'Se connecter avec {wallet}',

@@ -32,6 +32,7 @@ export const JA: PageTexts = {
   otherWays: 'ほかの支払い方法',
   byProgram: 'x402 クライアント、またはターミナルから:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',
+  signInNeedsScript: 'ここでウォレットでサインインするには JavaScript が必要です。',
   state: {
     payWith: '{wallet} で {price} を支払う',
     signInWith: '{wallet} でサインイン',

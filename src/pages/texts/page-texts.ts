@@ -63,5 +63,7 @@ export interface PageTexts extends BoughtTexts {
   readonly otherWays: string;
   readonly byProgram: string;
   readonly needsScript: string;
+  /** Where nothing is sold. */
+  readonly signInNeedsScript: string;
   readonly state: PaywallStateTexts;
 }

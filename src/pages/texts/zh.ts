@@ -32,6 +32,7 @@ export const ZH: PageTexts = {
   otherWays: '其他付款方式',
   byProgram: '使用任意 x402 客户端，或在终端中：',
   needsScript: '在此付款需要 JavaScript。',
+  signInNeedsScript: '在此使用钱包登录需要 JavaScript。',
   state: {
     payWith: '用 {wallet} 支付 {price}',
     signInWith: '用 {wallet} 登录',
