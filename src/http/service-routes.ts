@@ -20,7 +20,7 @@ import { createRoutes, type Routes } from './framework/routes.js';
 import { SERVICE_NAME, serviceInfo } from './framework/service-info.js';
 import { createShellFor, type ShellFor } from './framework/service-pages.js';
 import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
-import { DOCS_OPERATIONS, DOCS_PATH, OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
+import { DOCS_OPERATIONS, DOCS_PATH, docsPageParts, OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
 import { PAYMENTS_OPERATIONS } from './payments/operations.js';
 import { MARKETPLACE_PATHS } from './projects/marketplace-schemas.js';
 import { projectListings } from './projects/project-listings.js';
@@ -101,7 +101,7 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const document = openApiParts({ networks, operations, baseUrl });
   const facilitation = [
     createRoutes(OPENAPI_OPERATIONS, document),
-    ...(shellFor === undefined ? [] : [createRoutes(DOCS_OPERATIONS, { ...document, shellFor })]),
+    ...(shellFor === undefined ? [] : [createRoutes(DOCS_OPERATIONS, { ...document, ...docsPageParts(), shellFor })]),
     createRoutes(PAYMENTS_OPERATIONS, { networks, gateway, shellFor, ...links }),
     createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ networks, tiers, holdings })),
     createRoutes(DISCOVERY_OPERATIONS, { networks, service, baseUrl, listed: selling?.listed }),

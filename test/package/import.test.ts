@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildPackage } from '../helpers/processes/built-package.js';
@@ -145,6 +145,46 @@ describe.each(FORMATS)('$how of the built package', ({ how, ending }) => {
       proof: 'refused',
     });
   });
+});
+
+/** Asks for the document after the files are gone that it was to be written by, as npm takes them away for those of another version. */
+const REPLACED = `
+  const express = require('express');
+  const { readdirSync, rmSync } = require('node:fs');
+  const { join } = require('node:path');
+  const [how, folder] = process.argv.slice(2);
+  const ending = how === 'import' ? '.js' : '.cjs';
+  const load = (name) => how === 'import' ? import(join(folder, name + ending)) : require(join(folder, name + ending));
+  (async () => {
+    const { createFacilitator, createRouter } = await load('index');
+    const { startSandbox } = await load('sandbox');
+    const { network, rpcUrl, wsUrl, createWallet, close } = await startSandbox();
+    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: await createWallet({ sol: '1' }) });
+    const app = express();
+    app.use(createRouter({ facilitator, page: {} }));
+    const server = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = 'http://127.0.0.1:' + server.address().port;
+    await fetch(url + '/livez');
+    for (const name of readdirSync(folder)) if (name.endsWith(ending)) rmSync(join(folder, name));
+    const statuses = [];
+    for (const path of ['/openapi.json', '/docs']) statuses.push((await fetch(url + path)).status);
+    console.log(JSON.stringify(statuses));
+    server.closeAllConnections();
+    server.close();
+    await facilitator.close();
+    await close();
+  })();
+`;
+
+test.each(FORMATS)('a service loaded by $how describes itself when its files have been replaced', async ({ how }) => {
+  const copy = `${built}-${how}`;
+  cpSync(built, copy, { recursive: true });
+  try {
+    expect(await evaluate(REPLACED, how, copy)).toEqual([200, 200]);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 });
 
 test('nothing that is built imports the program: loading it runs it', () => {

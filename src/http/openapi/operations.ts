@@ -15,18 +15,33 @@ export interface OpenApiParts {
 
 /**
  * Makes the OpenAPI document: the operations, and the gated routes on this facilitator that were given `discovery`. It is made
- * when it is first asked for, and so is the code that makes it loaded.
+ * when it is first asked for.
  */
 export function openApiParts(parts: ServiceDocumentParts): OpenApiParts {
+  const loading = loadedFromHere(import('./service-document.js'));
   let made: Promise<ServiceDocument> | undefined;
   const make = (): Promise<ServiceDocument> => {
-    made ??= import('./service-document.js').then(({ serviceDocument }) => serviceDocument(parts));
+    made ??= loading.then(({ serviceDocument }) => serviceDocument(parts));
     return made;
   };
   return {
     documentFor: async (req) => (await make()).document(req),
     writtenFor: async (req) => (await make()).written(req),
   };
+}
+
+/** The page of it, for {@link DOCS_OPERATIONS}. */
+export function docsPageParts(): Pick<DocsParts, 'loadingPage'> {
+  return { loadingPage: loadedFromHere(import('../../pages/docs/docs-page.js')) };
+}
+
+/**
+ * Code that is loaded from here on, not with the package, and not with the first request either: the files of the package may be those
+ * of another version by then. That it cannot be loaded is told to those who ask for it.
+ */
+function loadedFromHere<T>(loading: Promise<T>): Promise<T> {
+  loading.catch(() => undefined);
+  return loading;
 }
 
 const getOpenApi = defineOperation({
@@ -55,6 +70,8 @@ export const DOCS_PATH = '/docs';
 /** What {@link DOCS_OPERATIONS} work with. */
 export interface DocsParts extends OpenApiParts {
   readonly shellFor: ShellFor;
+  /** What writes the page. */
+  readonly loadingPage: Promise<typeof import('../../pages/docs/docs-page.js')>;
 }
 
 const getDocs = defineOperation({
@@ -64,8 +81,8 @@ const getDocs = defineOperation({
   tag: 'Service',
   summary: 'This document as a page, to be tried out',
   responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
-  async handler({ req, res }, { documentFor, shellFor }: DocsParts) {
-    const [document, { docsPage }] = await Promise.all([documentFor(req), import('../../pages/docs/docs-page.js')]);
+  async handler({ req, res }, { documentFor, shellFor, loadingPage }: DocsParts) {
+    const [document, { docsPage }] = await Promise.all([documentFor(req), loadingPage]);
     sendPage(res, docsPage(shellFor(req), document));
   },
 });
