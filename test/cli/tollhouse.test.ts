@@ -58,6 +58,19 @@ describe('tollhouse', () => {
     expect(unread).toMatchObject({ code: 2, text: expect.stringContaining('"$0.02" is not a number such as 0.01') });
   });
 
+  test.each([
+    ['nothing', {}, '0.01'],
+    ['too little', { usdc: '0.004' }, '0.006'],
+  ])('pay says what is missing, and where it may come from, to a wallet that has %s', async (_what, funds, missing) => {
+    const { sandbox } = server.chain;
+    if (sandbox === undefined) throw new Error('there is no sandbox');
+    const wallet = ['--keypair', fixture.keyFile(await sandbox.createWallet(funds)), '--rpc', rpc];
+    const { code, text } = await fixture.run('pay', `${server.url}/demo`, ...wallet);
+    expect(text).toContain(`too little: send it ${missing} USDC on solana-devnet (https://faucet.circle.com;`);
+    expect(text).toMatch(/not paid +402: /);
+    expect(code).toBe(1);
+  });
+
   test('pay asks a node of another chain than the server, says so, and signs nothing', async () => {
     const { facilitator, chain } = server;
     const { payTo = '', sandbox } = chain;
@@ -140,6 +153,11 @@ describe('tollhouse', () => {
     [['pya'], 'did you mean "pay"?'],
     [['export'], '"tollhouse db export" writes payments'],
     [['pay', 'http://127.0.0.1:1/x'], 'say which wallet pays'],
+    [
+      ['pay', 'http://127.0.0.1:1/x', '--keypair', 'none.json'],
+      'cannot be read: there is none; "tollhouse keygen" makes',
+    ],
+    [['pay', 'http://127.0.0.1:1/x', '--keypair', 'src'], '"src" cannot be read; it must be a file that you may read'],
     [['pay', 'nonsense', '--demo'], 'is not a URL'],
     [['serve', '--prot', '1'], 'unknown option "--prot"; did you mean "--port"?'],
     [['keygen', '-o', 'it.json'], 'unknown option "-o"; --help tells what there is'],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { demoWallet } from '../../sandbox/tokens/demo-wallets.js';
@@ -36,7 +37,7 @@ export function readWallet(
   if (demo) return demoWallet(demoIndex);
   if (path === undefined) return undefined;
   const text = readSecretFile(path);
-  if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read`);
+  if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read${hintFor(path)}`);
   const holds = text.trim() === '' ? 'is empty' : 'holds no key';
   if (!isKey(text)) throw new UsageError(`--keypair: ${shownFile(path)} ${holds}: ${WANTED}`);
   return text;
@@ -53,10 +54,20 @@ function isKey(text: string): boolean {
   }
 }
 
+function hintFor(path: string): string {
+  if (isKeyItself(path)) return '';
+  return existsSync(path) ? '; it must be a file that you may read' : ': there is none; "tollhouse keygen" makes one';
+}
+
+function isKeyItself(path: string): boolean {
+  return /^\s*\[|^[1-9A-HJ-NP-Za-km-z]{64,}\s*$/.test(path);
+}
+
 /** What was given as the name of a file may be the key itself, which is shown to nobody. */
 function shownFile(path: string): string {
-  const isKey = /^\s*\[|^[1-9A-HJ-NP-Za-km-z]{64,}\s*$/.test(path);
-  return isKey ? 'it takes the name of a key file, and what was given is no file: it' : `the file "${path}"`;
+  return isKeyItself(path)
+    ? 'it takes the name of a key file, and what was given is no file: it'
+    : `the file "${path}"`;
 }
 
 /** The one argument that a command takes. */

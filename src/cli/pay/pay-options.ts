@@ -139,5 +139,7 @@ function readHeaderArgument(text: string): [string, string] {
 
 function requireWallet(wallet: KeypairInput | undefined): KeypairInput {
   if (wallet !== undefined) return wallet;
-  throw new UsageError('say which wallet pays: --keypair <file>, or --demo on the sandbox chain');
+  throw new UsageError(
+    'say which wallet pays: --keypair <file>, which "tollhouse keygen" makes, or --demo on the sandbox chain',
+  );
 }
