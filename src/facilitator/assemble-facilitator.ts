@@ -67,9 +67,12 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { passes, release } = passesInUse(parts.passes, ledger, refunds);
   loadTracing();
   const setup = createSetupWatch({ network, enabled: parts.watched, check: lookWhereDown(parts), now: parts.now });
-  const backend = followFailures(parts.backend, () => {
-    setup.again();
-    void health();
+  const backend = followFailures(parts.backend, {
+    onRecipient: setup.again,
+    onOutage() {
+      setup.again();
+      void health();
+    },
   });
   const closing = new AbortController();
   const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };

@@ -6,6 +6,7 @@ import { withAmountJson } from '../protocol/money/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { createMintPolicy } from '../solana/accounts/mint-policy.js';
+import { createReceivingAccounts } from '../solana/accounts/receiving-accounts.js';
 import { createSplitWallet } from '../solana/building/payout-transaction.js';
 import { createBlockhashCache } from '../solana/confirmation/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/confirmation/delivery.js';
@@ -211,6 +212,7 @@ function chainReaders(
       maxAgeMs: timing.blockhashMs ?? HINT_MAX_AGE_MS,
       warmEveryMs: blockhashHints ? HINT_RENEWAL_MS : 0,
     }),
+    receiving: createReceivingAccounts(rpc),
     mintPolicy: createMintPolicy({
       rpc,
       allowedMints: new Set(allowMints),

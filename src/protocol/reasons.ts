@@ -56,6 +56,8 @@ export const REASONS = {
     'The payer has no token account for this token, so there is nothing to pay from.',
   invalid_exact_svm_recipient_token_account_missing:
     'The recipient has no token account for this token yet; it must be created before it can be paid.',
+  invalid_exact_svm_recipient_token_account_not_owned:
+    'The token account of the recipient belongs to another wallet now, which would get the money; nothing was charged. Tell the seller.',
   invalid_exact_svm_transaction_simulation_failed: 'The transaction would fail on the chain.',
   invalid_exact_svm_transaction_failed: 'The transaction landed on the chain with an error; nothing was paid.',
   invalid_exact_svm_transaction_expired:

@@ -11,6 +11,8 @@ export interface InspectedPayment extends PaymentOutline {
   readonly payment: Payment;
   readonly terms: Terms;
   readonly payer: string;
+  /** Wallets that its transfers of tokens pay. Default: that of the terms. */
+  readonly recipients?: readonly string[];
   /**
    * Judges the transaction by what the chain says that it did, where its form alone does not tell. It names what it pays, so
    * one that landed before it was brought here counts as well.

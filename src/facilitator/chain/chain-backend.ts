@@ -4,11 +4,10 @@ import { signatureText } from '../../protocol/address.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Supported } from '../../protocol/supported.js';
 import type { NetworkId, Refusal, Terms, Verification } from '../../protocol/types.js';
-import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../../solana/confirmation/confirmation.js';
 import type { FeePayer } from '../../solana/fee-payer.js';
-import { type LatestBlockhash, RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import { type LatestBlockhash, RpcError } from '../../solana/rpc/rpc.js';
 import type { CheckPolicy } from '../../solana/rules/rules.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -26,18 +25,22 @@ import { unavailable, unsent } from '../backend/outcomes.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
 import type { HealthMonitor } from '../setup/health.js';
 import type { FeeLimit } from '../sponsorship/fee-limit.js';
-import type { MoneyInFlight } from '../sponsorship/money-in-flight.js';
 import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
-import { checkMint, guardsToProve, lookAtFunds, type VerifiedCache } from './look-at-funds.js';
+import {
+  checkMint,
+  checkUnseen,
+  guardsToProve,
+  type LookParts,
+  lookAtFunds,
+  type VerifiedCache,
+} from './look-at-funds.js';
 import { createOwnSends, judgeRefusal, notTaken, OVER, type OwnSends } from './refused-send.js';
 
 /** What the embedded facilitator works with. */
-export interface ChainBackendParts {
+export interface ChainBackendParts extends LookParts {
   readonly network: NetworkId;
-  readonly rpc: SolanaRpc;
   readonly delivery: TransactionDelivery;
   readonly blockhashes: BlockhashCache;
-  readonly mintPolicy: MintPolicy;
   /** By address, at least one; the first is offered. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly policy: CheckPolicy;
@@ -49,8 +52,6 @@ export interface ChainBackendParts {
   readonly feeLimit: FeeLimit;
   /** What they risk with payments that are under way. */
   readonly sponsorship: Sponsorship;
-  /** Numbers the looks at payers' accounts. */
-  readonly flight: Pick<MoneyInFlight, 'nextLook'>;
   /** Longest wait for a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
   /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
@@ -162,19 +163,19 @@ async function settle(
 
 /**
  * Who settles without having verified leaves the simulation to the node that sends, which is too late where a guard has to
- * be proven first.
+ * be proven first, and does not show whose the account is that is paid into.
  */
 async function faultBefore(
   parts: ChainBackendParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
 ): Promise<Omit<Refusal, 'payer'> | undefined> {
-  const isProven = guardsToProve(inspected).length === 0 || verified.has(inspected.transaction.messageHash);
-  if (!isProven) {
+  const isSeen = verified.has(inspected.transaction.messageHash);
+  if (!isSeen && guardsToProve(inspected).length > 0) {
     const seen = await lookAtFunds(parts, verified, inspected)();
     return seen.ok ? undefined : seen.refusal;
   }
-  const reason = await checkMint(parts, inspected);
+  const reason = await (isSeen ? checkMint(parts, inspected) : checkUnseen(parts, inspected));
   return reason === undefined ? undefined : { reason, message: REASONS[reason] };
 }
 

@@ -2,10 +2,12 @@ import type { LRUCache } from 'lru-cache';
 import { defined } from '../../lib/defined.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
+import type { ReceivingAccount, ReceivingAccounts } from '../../solana/accounts/receiving-accounts.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
-import type { SimulationOptions, SimulationOutcome, SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { AccountState, SimulationOptions, SimulationOutcome, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { guardProof, guardsOnFeePayer } from '../../solana/rules/guards.js';
 import { explainFault } from '../../solana/rules/simulation.js';
+import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { inSpan } from '../../telemetry/trace.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import { online, payerFault } from '../backend/chain-landing.js';
@@ -19,6 +21,8 @@ export interface LookParts {
   readonly rpc: SolanaRpc;
   readonly blockhashes: Pick<BlockhashCache, 'lastValidBlockHeightOf'>;
   readonly mintPolicy: MintPolicy;
+  /** Knows whose the accounts are that are paid into. */
+  readonly receiving: ReceivingAccounts;
   /** Numbers the looks. */
   readonly flight: Pick<MoneyInFlight, 'nextLook'>;
 }
@@ -37,11 +41,12 @@ const GUARD_CALLS = {
   message: 'A wallet guard that names the fee payer calls another program.',
 } as const;
 
-/** Simulates the payment, and sees what it would leave in its payer's accounts. */
+/** Simulates the payment, and sees what it would leave in its payer's accounts and whose those are that it goes to. */
 export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected: InspectedPayment): LookAtFunds {
   const { transaction, sponsored } = inspected;
   const spending = sponsored ? spendingOf(transaction) : [];
-  const accounts = spending.map(({ account }) => account);
+  const receivers = receiversOf(inspected);
+  const accounts = [...spending, ...receivers].map(({ account }) => account);
   const guards = guardsToProve(inspected);
   return async () => {
     const mintFault = await checkMint(parts, inspected);
@@ -57,11 +62,14 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     const proof = guardProof(guards, simulation);
     if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
     if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
+    const received = simulation.accounts?.slice(spending.length);
+    const foreign = await checkReceivers(parts, receivers, received);
+    if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
     const sight = {
       look,
       slot,
       left: leftAfter(spending, simulation),
-      ...defined({ delegate: delegateIn(simulation) }),
+      ...defined({ delegate: delegateIn(spending, simulation) }),
     };
     verified.set(transaction.messageHash, sight);
     return { ok: true, sight };
@@ -108,4 +116,32 @@ export async function checkMint(
   { transfer }: InspectedPayment,
 ): Promise<Reason | undefined> {
   return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
+}
+
+/** Why a payment is not to be sent that was not looked at: its token is not taken, or it would go to somebody else. */
+export async function checkUnseen(
+  parts: Pick<LookParts, 'mintPolicy' | 'receiving'>,
+  inspected: InspectedPayment,
+): Promise<Reason | undefined> {
+  return (await checkMint(parts, inspected)) ?? (await checkReceivers(parts, receiversOf(inspected)));
+}
+
+/** The token accounts that a payment goes to. Where we sign nothing, the chain is asked afterwards what was received. */
+function receiversOf({ transfer, sponsored, terms, recipients = [terms.payTo] }: InspectedPayment): ReceivingAccount[] {
+  if (transfer === undefined || !sponsored) return [];
+  const { mint, program } = transfer;
+  return recipients.map((wallet) => ({ wallet, account: associatedTokenAddress(wallet, mint, program) }));
+}
+
+/** A node that does not show accounts with a simulation is asked for them. */
+async function checkReceivers(
+  { receiving }: Pick<LookParts, 'receiving'>,
+  receivers: readonly ReceivingAccount[],
+  shown?: readonly (AccountState | null)[],
+): Promise<Reason | undefined> {
+  const isForeign =
+    shown === undefined
+      ? await online(receiving.isAnyForeign(receivers))
+      : receivers.map((it, index) => receiving.isForeign(it, shown[index] ?? null)).includes(true);
+  return isForeign ? 'invalid_exact_svm_recipient_token_account_not_owned' : undefined;
 }

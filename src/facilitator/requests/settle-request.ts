@@ -233,7 +233,7 @@ function inspectedOf(
   transaction: DecodedTransaction,
   { payer, sponsored, first }: Extract<DemandResult, { readonly ok: true }>,
 ): InspectedPayment {
-  const { network, token } = request;
+  const { network, token, legs } = request;
   const { mint, program } = token;
   return {
     payment: { scheme: TRANSFER_SCHEME, network, transaction: transaction.bytes },
@@ -241,6 +241,7 @@ function inspectedOf(
     transaction,
     payer,
     sponsored,
+    recipients: [...new Set(legs.map(({ recipient }) => recipient))],
     transfer: mint === NATIVE_SOL ? undefined : { kind: 'token-transfer', program, mint, ...first },
     judge: judgeOf(request),
   };

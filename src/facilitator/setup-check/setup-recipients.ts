@@ -1,6 +1,7 @@
 import { REASONS } from '../../protocol/reasons.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
+import type { ReceivingAccounts } from '../../solana/accounts/receiving-accounts.js';
 import { isFrozen, type MintFacts, mintFactsOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
@@ -14,6 +15,8 @@ export interface RecipientParts {
   readonly rpc: Pick<SolanaRpc, 'getAccounts'>;
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
+  /** Told what was seen of the recipients' accounts. Default: nobody is. */
+  readonly receiving?: Pick<ReceivingAccounts, 'isForeign'>;
 }
 
 /** A recipient's token account that is to be there. */
@@ -109,13 +112,14 @@ function notWallet(wallet: string, fault: string | undefined): readonly SetupFin
 }
 
 function receivingFault(
-  { network, tokens }: RecipientParts,
+  { network, tokens, receiving }: RecipientParts,
   { payTo, asset, account }: Receiving,
   state: AccountState | null,
 ): readonly SetupFinding[] {
   const name = tokens.find(({ mint }) => mint === asset)?.symbol ?? asset;
   const about = `${payTo} ${asset}`;
   const found = tokenAccountOf(state);
+  receiving?.isForeign({ account, wallet: payTo }, state);
   if (state === null || found === undefined) {
     const detail = `the recipient ${payTo} has no ${name} token account (${account}), so that every payment to it is refused`;
     const fix = `tollhouse accounts create ${payTo} --token ${name} --network ${network} --keypair <file of a wallet with some SOL>`;

@@ -55,7 +55,11 @@ export function leftAfter(
   return left;
 }
 
-/** Who may empty one of the accounts beside their owner, as a simulation shows them, base58; undefined where nobody may. */
-export function delegateIn({ accounts = [] }: Pick<SimulationOutcome, 'accounts'>): string | undefined {
-  return accounts.map(delegateOf).find((delegate) => delegate !== undefined);
+/** Who may empty one of the accounts beside their owner, as a simulation shows them first, base58; undefined where nobody may. */
+export function delegateIn(
+  spending: readonly TokenSpending[],
+  { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
+): string | undefined {
+  const spent = accounts.slice(0, spending.length);
+  return spent.map(delegateOf).find((delegate) => delegate !== undefined);
 }

@@ -64,6 +64,12 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
   };
 }
 
+/** The 32 bytes of the address of a token account's owner, as {@link tokenAccountOf} tells it in base58; undefined when it is none. */
+export function ownerBytesOf(account: AccountState | null): Uint8Array | undefined {
+  if (account === null || !isTokenProgram(account.owner) || account.data.length < AMOUNT_OFFSET + 8) return undefined;
+  return account.data.subarray(OWNER_OFFSET, AMOUNT_OFFSET);
+}
+
 /** Who may take money from a token account beside its owner, base58; undefined where nobody may. */
 export function delegateOf(account: AccountState | null): string | undefined {
   if (tokenAccountOf(account) === undefined || account?.data[DELEGATE_OFFSET] !== 1) return undefined;

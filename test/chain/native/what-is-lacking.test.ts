@@ -17,6 +17,9 @@ const short = useNativeFixture({}, { maxBlockhashAgeBlocks: 150 });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const newAddress = (): string => addressOf(Keypair.generate());
 
+/** Where a token account names its owner. */
+const OWNER_OFFSET = 32;
+
 interface Lack {
   readonly at?: NativeFixture;
   readonly created: CreatedBody;
@@ -176,6 +179,27 @@ describe.each([
     const { blockhash } = await at.connection.getLatestBlockhash();
     await expectSettles(created, buildDraft({ ...draft, blockhash }), at);
   });
+});
+
+test.each([
+  ['the recipient', 0],
+  ['the last of several recipients', 1],
+])('%s whose token account was given to another wallet since', async (_who, lost) => {
+  const { sandbox, payTo } = fixture();
+  const seller = await sandbox.createWallet({ usdc: '0' });
+  const split = [addressOf(seller), payTo].map((it) => ({ recipient: it, bps: 5_000 }));
+  if (lost === 1) split.reverse();
+  const created = await fixture().create({ recipient: split[0]!.recipient, split });
+  const transaction = buildDraft(await fixture().draft(created));
+  const account = accountOf(fixture(), seller);
+  const state = sandbox.account(account)!;
+  const data = Uint8Array.from(state.data);
+  data.set(fixture().payer.publicKey.toBytes(), OWNER_OFFSET);
+  sandbox.setAccount(account, { ...state, data });
+  const mend = () => sandbox.setAccount(account, state);
+  const reason = 'invalid_exact_svm_recipient_token_account_not_owned';
+  await expectLack({ created, transaction, reason, says: /belongs to another wallet now/, mend });
+  await expectSettles(created, transaction);
 });
 
 test('a payer who pays the fee without any SOL', async () => {

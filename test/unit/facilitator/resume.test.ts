@@ -5,6 +5,7 @@ import { createChainBackend } from '../../../src/facilitator/chain/chain-backend
 import { createHealthMonitor } from '../../../src/facilitator/setup/health.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { createMintPolicy } from '../../../src/solana/accounts/mint-policy.js';
+import { createReceivingAccounts } from '../../../src/solana/accounts/receiving-accounts.js';
 import { buildPaymentTransaction } from '../../../src/solana/building/payment-transaction.js';
 import { createBlockhashCache } from '../../../src/solana/confirmation/blockhash-cache.js';
 import { createTransactionDelivery } from '../../../src/solana/confirmation/delivery.js';
@@ -38,6 +39,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
     delivery,
     policy,
     blockhashes: createBlockhashCache({ rpc }),
+    receiving: createReceivingAccounts(rpc),
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayers: new Map([[feePayer.address, feePayer]]),
     landed: createLandedReader(rpc),
