@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { plainName } from '../../lib/http/plain-name.js';
+import { withoutDialogs } from './auth-challenges.js';
 import { type Fields, hopByHop, pairsOf } from './header-fields.js';
 
 /**
@@ -92,8 +93,8 @@ export function readResponseFields(
     const plain = plainName(name);
     if (name.toLowerCase() === 'content-length') declaredLength = Number(value);
     if (stays(plain) || isWithheld(plain)) continue;
-    const shown = PLACES.has(plain) ? toPublic(value) : value;
-    if (!isHidden(shown)) passed.push([name, shown]);
+    const shown = shownValue(plain, value, toPublic);
+    if (shown !== undefined && !isHidden(shown)) passed.push([name, shown]);
   }
   return { passed, declaredLength };
 }
@@ -105,6 +106,12 @@ export function applyResponseFields(res: ServerResponse, { passed }: ResponseFie
     const lower = name.toLowerCase();
     if (!ours.has(lower) || LISTS.has(lower)) res.appendHeader(name, value);
   }
+}
+
+/** What of a value reaches the caller; undefined where nothing does. */
+function shownValue(name: string, value: string, toPublic: (location: string) => string): string | undefined {
+  if (name === 'www-authenticate') return withoutDialogs(value);
+  return PLACES.has(name) ? toPublic(value) : value;
 }
 
 function isWithheld(name: string): boolean {

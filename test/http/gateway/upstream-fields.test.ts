@@ -229,6 +229,38 @@ describe('what the caller gets', () => {
     expect((await request(`${fixture.url}/`)).headers).toMatchObject(said);
   });
 
+  test.each<[string, string[], string | undefined]>([
+    ['Basic', ['Basic realm="The gateway"'], undefined],
+    ['Digest', ['digest realm="x", nonce="a, b", qop="auth"'], undefined],
+    ['Negotiate and NTLM', ['Negotiate', 'NTLM TlRMTVNTUAAC=='], undefined],
+    ['Basic in any case and with any space', [' ,\t bAsIc   realm = "x"'], undefined],
+    [
+      'Basic among others',
+      ['Bearer realm="a", scope="b c", Basic realm="x", charset="UTF-8"'],
+      'Bearer realm="a", scope="b c"',
+    ],
+    ['Basic before others', ['Basic realm="x", DPoP algs="ES256"'], 'DPoP algs="ES256"'],
+    ['Basic in a line of its own', ['Basic realm="x"', 'Bearer'], 'Bearer'],
+    ['Basic within a quoted text, for who does not heed quotes', ['Bearer realm="a, Basic realm=b"'], undefined],
+    ['Basic behind a quote that does not end', ['Bearer realm="a, Basic realm=x'], undefined],
+  ])('no challenge that a browser opens a dialog for: %s', async (_name, sent, left) => {
+    const fixture = await openUpstreamFixture(answer({ 'WWW-Authenticate': sent, 'Proxy-Authenticate': sent }, 401));
+    const { statusCode, headers } = await request(`${fixture.url}/`);
+    expect([statusCode, headers['www-authenticate'], headers['proxy-authenticate']]).toEqual([401, left, undefined]);
+  });
+
+  test.each([
+    'Bearer realm="basic", error="invalid_token"',
+    'Payment id="x", method="solana", request="eyJhIjoxfQ"',
+    'L402 macaroon="abc==", invoice="lnbc1"',
+    'Basically realm="x"',
+    'Bearer, DPoP',
+    'Bearer realm="one, two"',
+  ])('a challenge for programs as it is: %s', async (sent) => {
+    const fixture = await openUpstreamFixture(answer({ 'WWW-Authenticate': sent }, 401));
+    expect((await request(`${fixture.url}/`)).headers['www-authenticate']).toBe(sent);
+  });
+
   test('nothing that Connection names', async () => {
     const fixture = await openUpstreamFixture(answer({ Connection: 'close, X-Secret', 'X-Secret': 'secret' }));
     const { headers } = await request(`${fixture.url}/`);
