@@ -59,6 +59,7 @@ const FINDINGS = Object.keys({
   recipient_account_missing: 1,
   recipient_account_frozen: 1,
   recipient_account_foreign: 1,
+  recipient_account_needs_memo: 1,
   price_unreadable: 1,
   mint_missing: 1,
   mint_mismatch: 1,

@@ -2,7 +2,13 @@ import { REASONS } from '../../protocol/reasons.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { ReceivingAccounts } from '../../solana/accounts/receiving-accounts.js';
-import { isFrozen, type MintFacts, mintFactsOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import {
+  isFrozen,
+  type MintFacts,
+  mintFactsOf,
+  needsMemo,
+  tokenAccountOf,
+} from '../../solana/accounts/token-accounts.js';
 import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { type SetupFinding, setupError } from '../setup/setup-finding.js';
@@ -128,6 +134,11 @@ function receivingFault(
   if (found.owner !== payTo) {
     const detail = `the ${name} token account of ${payTo} (${account}) belongs to ${found.owner} now, who would get the money`;
     return [setupError({ code: 'recipient_account_foreign', about, detail, fix: 'set payTo to another wallet' })];
+  }
+  if (needsMemo(state)) {
+    const detail = `the ${name} token account of ${payTo} (${account}) takes only transfers that a memo stands before, so that most wallets cannot pay`;
+    const fix = `spl-token disable-required-transfer-memos ${account}, or set payTo to another wallet`;
+    return [setupError({ code: 'recipient_account_needs_memo', about, detail, fix })];
   }
   if (!isFrozen(state)) return [];
   const detail = `the ${name} token account of ${payTo} (${account}) is frozen: it can receive nothing`;

@@ -21,6 +21,8 @@ export type SetupCode =
   | 'recipient_account_frozen'
   /** The recipient's token account has passed to another wallet. */
   | 'recipient_account_foreign'
+  /** The recipient's token account takes only transfers behind a memo, which most wallets do not make. */
+  | 'recipient_account_needs_memo'
   /** The price cannot be read. */
   | 'price_unreadable'
   /** There is no token mint at the address. */

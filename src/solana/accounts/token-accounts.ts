@@ -34,6 +34,8 @@ const MULTISIG_BYTES = 355;
 // Token-2022 pads what has extensions to the size of an account and says in the byte behind it what it is.
 const KIND_OFFSET = 165;
 const KIND_MINT = 1;
+/** Number of the extension that asks for memos. */
+const MEMO_TRANSFER = 8;
 
 /** How much of an account tells what it is as a mint or a token account: a multisig of that size is neither, a longer one none. */
 export const TOKEN_HEAD_BYTES = MULTISIG_BYTES + 1;
@@ -79,6 +81,17 @@ export function delegateOf(account: AccountState | null): string | undefined {
 /** Whether a token account takes and gives nothing until the mint's authority thaws it. */
 export function isFrozen({ data }: AccountState): boolean {
   return data[STATE_OFFSET] === FROZEN;
+}
+
+/** Whether a Token-2022 account takes only transfers that a memo stands directly before; its owner switches that on and off. */
+export function needsMemo({ owner, data }: AccountState): boolean {
+  if (owner !== PROGRAMS.token2022) return false;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  // Extensions behind the account's kind: type, length, content.
+  for (let at = KIND_OFFSET + 1; at + 4 < data.length; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) === MEMO_TRANSFER) return data[at + 4] === 1;
+  }
+  return false;
 }
 
 /** Atomic amounts in the associated token accounts of several owners, in their order; undefined where there is none. */

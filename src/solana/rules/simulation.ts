@@ -44,6 +44,11 @@ const TOO_LITTLE_SOL_SENT =
 const NOTHING_FOR_ACCOUNT =
   'The recipient has no token account for this token yet, and the payer does not hold the SOL that its creation costs (about 0.0021 SOL). Top up SOL, or let the recipient create the account first.';
 
+/** Of Token-2022: an account can refuse transfers that no memo stands directly before. */
+const NO_MEMO = 36;
+const MEMO_FIRST =
+  "The recipient's token account takes only transfers that a memo stands directly before; pay with one there, or tell the seller.";
+
 const FEE_PAYER_DRY: ReadonlySet<unknown> = new Set(['AccountNotFound', 'InsufficientFundsForFee']);
 
 /**
@@ -72,6 +77,9 @@ export async function explainFault(
   const numbered = BY_NUMBER.get(number);
   if (numbered?.reason === 'insufficient_funds' && failed?.kind === 'create-token-account') {
     return payerFault('invalid_exact_svm_recipient_token_account_missing', NOTHING_FOR_ACCOUNT);
+  }
+  if (number === NO_MEMO && failed?.kind === 'token-transfer') {
+    return payerFault('invalid_exact_svm_transaction_simulation_failed', MEMO_FIRST);
   }
   if (numbered !== undefined) return payerFault(numbered.reason, numbered.message);
   const suspect = failed?.kind === 'token-transfer' ? failed : transfer;
