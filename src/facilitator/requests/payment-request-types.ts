@@ -26,6 +26,11 @@ export interface NewPaymentRequest {
   readonly split?: readonly Share[];
   /** The project whose call it shall pay for, its owner's wallet, the route of the call where that has a price of its own, and the service key whose caller may show it. */
   readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'route' | 'keyId'>;
+  /**
+   * Whether who is paid is told of it by a kept `payment.created`: false where it is not that one who asks. Whatever it is, listeners in
+   * this process are told. Default true.
+   */
+  readonly tellsSeller?: boolean | undefined;
   /** How long the request can be paid, 30 to 900 seconds. Default 120. */
   readonly expiresInSeconds?: number;
 }

@@ -63,7 +63,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       const { payer } = request;
       const created = payer === undefined ? await outline(request) : await prepare(request, payer, feePayer);
       await accept?.(request);
-      await ledger.savePaymentRequest(request, [requestEvent(request)]);
+      await ledger.savePaymentRequest(request, wanted.tellsSeller === false ? [] : [requestEvent(request)]);
       parts.events.emit('payment.created', { request });
       return created;
     },

@@ -3,6 +3,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
@@ -99,7 +100,8 @@ const createPayment = defineOperation({
     const accept = async (request: PaymentRequestRecord) => {
       if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, request);
     };
-    const wanted = withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller });
+    const tellsSeller = key !== undefined && isSeller(key, priced);
+    const wanted = withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller, tellsSeller });
     const created = await facilitator.createPayment(wanted, accept);
     return createdPaymentView(created, mountAddress(req, baseUrl));
   },
@@ -217,6 +219,14 @@ function readCreate(given: unknown) {
   return body;
 }
 
+/** Whether who asks is the one who is paid: anybody may name any wallet and any project, for nothing and without end. */
+function isSeller(
+  key: Pick<ServiceKey, 'owner'>,
+  { seller, recipient }: Pick<NewPaymentRequest, 'seller' | 'recipient'>,
+) {
+  return key.owner === (seller?.owner ?? recipient);
+}
+
 /** Without a gateway there are no projects. */
 const NO_PROJECTS = { findProject: async () => undefined, suspensions: { refuseProject: () => undefined } };
 
@@ -225,7 +235,18 @@ type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 function withoutUndefined(
   request: Loose<NewPaymentRequest> & Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient'>,
 ): NewPaymentRequest {
-  const { payer, memo, metadata, split, seller = {}, expiresInSeconds, amount, token, recipient } = request;
+  const {
+    payer,
+    memo,
+    metadata,
+    split,
+    seller = {},
+    tellsSeller,
+    expiresInSeconds,
+    amount,
+    token,
+    recipient,
+  } = request;
   return {
     amount,
     token,
@@ -235,6 +256,7 @@ function withoutUndefined(
     ...(metadata === undefined ? {} : { metadata }),
     ...(split === undefined ? {} : { split }),
     ...(Object.keys(seller).length === 0 ? {} : { seller }),
+    ...(tellsSeller === undefined ? {} : { tellsSeller }),
     ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
   };
 }
