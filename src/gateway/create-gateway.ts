@@ -52,7 +52,7 @@ export interface GatewaySettings {
   readonly allowPrivateNetworks?: readonly string[];
   /** Multiplies every limit of keys and projects. Default 1. */
   readonly limitScale?: number;
-  /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks, and 2,000 changes a day. */
+  /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks, 2,000 changes a day, and 10,000 payment requests a day that nobody pays. */
   readonly quotas?: Partial<Quotas>;
   /** Wallets, base58, that may use `/api/v1/operator`: see what strangers have here, suspend it, set quotas. Default: none. */
   readonly operators?: readonly string[];
@@ -197,7 +197,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
   const { networks, stores, guard, strangers, secretBox, now } = parts;
   const { tokens } = networks.joined;
   const { isWallet } = networks.first;
-  const { quotas, admit, suspensions, operator, changes } = strangers;
+  const { quotas, admit, suspensions, operator, changes, requests } = strangers;
   const { book, credit, passSales, responses } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await networks.find((it) => it.findToken(mint)));
@@ -215,6 +215,7 @@ function sellingSide(parts: Parts, counters: Counters, scale: number) {
     operator,
     quotas,
     changes,
+    requests,
     suspensions,
     projects: checkProjects(projects),
     forget,

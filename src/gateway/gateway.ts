@@ -12,6 +12,7 @@ import type { Analytics } from './figures/analytics.js';
 import type { SpendingReports } from './figures/spending-report.js';
 import type { ChangeLimit } from './owners/change-limit.js';
 import type { Operator } from './owners/operator.js';
+import type { RequestLimit } from './owners/request-limit.js';
 import type { Payouts } from './payouts/payouts.js';
 import type { Marketplace } from './projects/marketplace.js';
 import type { Projects } from './projects/projects.js';
@@ -40,6 +41,8 @@ export interface Gateway {
   quotas(owner: string): Promise<Quotas>;
   /** How much a wallet changes. */
   readonly changes: ChangeLimit;
+  /** How many payments are asked for that nobody makes. */
+  readonly requests: RequestLimit;
   /** What operators have suspended. */
   readonly suspensions: Suspensions;
   readonly events: EventLog;

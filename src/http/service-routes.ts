@@ -5,10 +5,12 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Networks } from '../facilitator/networks/networks.js';
 import { createFreeCalls } from '../gateway/calls/free-calls.js';
 import type { Gateway } from '../gateway/gateway.js';
+import { createRequestLimit, type RequestLimit } from '../gateway/owners/request-limit.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { basePathOf } from '../middleware/gate/request-url.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
+import { DEFAULT_QUOTAS } from '../storage/owners/quotas.js';
 import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
@@ -62,6 +64,7 @@ export interface ServiceRoutes extends GatewayRoutes {
 }
 
 const PLACES = { home: '/', docs: DOCS_PATH };
+const REQUEST_ID = 'pay_';
 const NO_API: GatewayRoutes = { authenticated: [], open: [] };
 
 /** What stands around the service's pages; undefined where it has none. */
@@ -102,7 +105,7 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const facilitation = [
     createRoutes(OPENAPI_OPERATIONS, document),
     ...(shellFor === undefined ? [] : [createRoutes(DOCS_OPERATIONS, { ...document, ...docsPageParts(), shellFor })]),
-    createRoutes(PAYMENTS_OPERATIONS, { networks, gateway, shellFor, ...links }),
+    createRoutes(PAYMENTS_OPERATIONS, { networks, gateway, requests: requestLimit(parts), shellFor, ...links }),
     createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ networks, tiers, holdings })),
     createRoutes(DISCOVERY_OPERATIONS, { networks, service, baseUrl, listed: selling?.listed }),
   ];
@@ -125,6 +128,21 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   ];
   const open = [state, ...facilitation, ...api.open];
   return { unlimited, open, signIn, credentials, authenticated: api.authenticated, calls };
+}
+
+/** How many payments are asked for that nobody makes; who has no gateway has the usual bounds. */
+function requestLimit({ networks, gateway, counters }: ServiceRoutesParts): RequestLimit {
+  const usual = DEFAULT_QUOTAS.unpaidRequests;
+  const requests = gateway?.requests ?? createRequestLimit({ counters, usual, now: Date.now });
+  networks.joined.on('payment.settled', ({ resource }) => {
+    if (!resource.startsWith(REQUEST_ID)) return;
+    const find = () => networks.find((it) => it.paymentRequest(resource));
+    void find().then(
+      (found) => found && requests.paid(found.request),
+      () => {},
+    );
+  });
+  return requests;
 }
 
 /** The calls of a gateway's projects, and what is listed of them. */

@@ -52,9 +52,10 @@ export interface GatewayStores {
    * @param before - events and their deliveries from before it go, milliseconds since the epoch
    * @param limit - how many of each kind go at most
    * @param booksBefore - the same for calls, sums, payouts and the audit log
+   * @param askedBefore - the same for events `payment.created` and their deliveries. Default `before`
    * @returns how many went
    */
-  prune(before: number, limit: number, booksBefore: number): Promise<number>;
+  prune(before: number, limit: number, booksBefore: number, askedBefore?: number): Promise<number>;
 }
 
 /**
@@ -86,9 +87,10 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     owners,
     suspensions: createSuspensions({ store: owners, now }),
     audit,
-    async prune(before, limit, booksBefore) {
+    async prune(before, limit, booksBefore, askedBefore = before) {
       const calls = (await book.prune(booksBefore, booksBefore, limit)) + (await credit.prune(limit));
-      const told = (await deliveries.prune(before, limit)) + (await events.prune(before, limit));
+      const range = [before, limit, askedBefore] as const;
+      const told = (await deliveries.prune(...range)) + (await events.prune(...range));
       return calls + told + (await payouts.prune(booksBefore, limit)) + (await audit.prune(booksBefore, limit));
     },
   };

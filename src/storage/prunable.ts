@@ -22,7 +22,7 @@ export type Prunable = (typeof PRUNABLE)[number];
 
 /** From when on things may be forgotten, in milliseconds since the epoch: what is older than these. */
 export interface PrunableBefore {
-  /** Payments that were not paid, payment requests, and what requests took from passes. */
+  /** Payments that were not paid, payment requests, events `payment.created`, and what requests took from passes. */
   readonly unpaid: number;
   /** Events and their deliveries. */
   readonly events: number;
@@ -61,7 +61,10 @@ const LOOKS: Readonly<Record<Prunable, readonly Look[]>> = {
   calls: [
     ['books', 'select at as due from (select at from tollhouse_call order by seq limit 1) as oldest where at < $1'],
   ],
-  events: [['events', earliest('at', 'tollhouse_event')]],
+  events: [
+    ['events', earliest('at', 'tollhouse_event')],
+    ['unpaid', `select at as due from tollhouse_event where type = 'payment.created' and at < $1 order by at limit 1`],
+  ],
   deliveries: [['events', earliest('coalesce(finished_at, next_at)', 'tollhouse_delivery')]],
   passes: [
     [

@@ -65,9 +65,10 @@ describe('those who look after strangers', () => {
     await login(operator);
     expect((await as('quotas', sellerWallet, '--keys', 'default')).text).toMatch(/keys +50\n/);
     expect((await as('quotas', sellerWallet)).text).toMatch(
-      /project_bytes +65536\ndaily_changes +2000\nfee_percent +20\n/,
+      /project_bytes +65536\ndaily_changes +2000\nunpaid_requests +10000\nfee_percent +20\n/,
     );
     expect((await as('quotas', sellerWallet, '--daily-changes', '500')).text).toMatch(/daily_changes +500\n/);
+    expect((await as('quotas', sellerWallet, '--unpaid-requests', '600')).text).toMatch(/unpaid_requests +600\n/);
     expect((await as('quotas', sellerWallet, '--fee-percent', '35')).text).toMatch(/fee_percent +35\n/);
   });
 

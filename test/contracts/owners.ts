@@ -58,10 +58,10 @@ export function ownersContract(name: string, open: () => Promise<SqlDatabase>): 
       await owners().setQuotas(ANNA, { projects: 3, keys: 0 }, entry('one'));
       await owners().setQuotas(
         ANNA,
-        { projects: null, projectBytes: 2_000, dailyChanges: 7, feePercent: 40 },
+        { projects: null, projectBytes: 2_000, dailyChanges: 7, unpaidRequests: 9, feePercent: 40 },
         entry('two'),
       );
-      const own = { keys: 0, projectBytes: 2_000, dailyChanges: 7, feePercent: 40 };
+      const own = { keys: 0, projectBytes: 2_000, dailyChanges: 7, unpaidRequests: 9, feePercent: 40 };
       expect(await owners().quotasOf(ANNA)).toEqual(own);
       expect(await owners().find(ANNA)).toMatchObject({
         since: TIME,

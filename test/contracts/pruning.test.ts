@@ -84,6 +84,21 @@ describe.each(BOTH_DATABASES)('what is of no more use, on %s', (_name, openDatab
     expect(await prune()).toBe(3 * MANY);
   });
 
+  test('goes a day after a payment was asked for, with the deliveries that tell of it, and what else is told stays', async () => {
+    await prune();
+    const at = clock.now();
+    const asked = anEvent({ type: 'payment.created', at });
+    const others = [anEvent({ type: 'payment.created', at: at + LATE_MS }), anEvent({ at })];
+    await storage.gateway.events.append([asked, ...others]);
+    while ((await storage.gateway.deliveries.fanOut(100)) > 0);
+    await clock.advance(DAY_MS + LATE_MS - 1_000);
+    expect(await behind()).toEqual({ events: 4 });
+    expect(await prune()).toBe(2);
+    const left = await storage.gateway.events.list(asked.owner, { limit: 9 });
+    expect(left.map(({ id }) => id).sort()).toEqual(others.map(({ id }) => id).sort());
+    expect(await behind()).toEqual({});
+  });
+
   test('is left for the next time when the server stops', async () => {
     const stopping: typeof storage = {
       ...storage,

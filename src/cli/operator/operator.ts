@@ -30,6 +30,7 @@ const QUOTAS = {
   webhooks: TEXT,
   'project-bytes': TEXT,
   'daily-changes': TEXT,
+  'unpaid-requests': TEXT,
   'fee-percent': TEXT,
 } as const;
 
@@ -67,7 +68,7 @@ tollhouse operator suspensions
 tollhouse operator suspend <kind> <id or wallet> [--reason <text>]
 tollhouse operator resume <kind> <id or wallet>
 tollhouse operator quotas <wallet> [--projects <n>] [--keys <n>] [--webhooks <n>] [--project-bytes <n>]
-                                   [--daily-changes <n>] [--fee-percent <n>]
+                                   [--daily-changes <n>] [--unpaid-requests <n>] [--fee-percent <n>]
 tollhouse operator audit [--owner <wallet>] [--actor <wallet>] [--target <id>] [--action <action>] [--limit <n>]
 
 What strangers have on a server, for the wallets in its OPERATORS. Sign in first.
@@ -77,6 +78,7 @@ Kinds are "project", "key", "owner" (all that a wallet sells) and "wallet" (all 
   --reason <text>      why, for the audit log
   --projects <n>       what the wallet may own; "default" takes its own quota back
   --daily-changes <n>  how many changes it and its keys may make a day
+  --unpaid-requests <n>  how many payments its keys may ask for a day that nobody makes
   --fee-percent <n>    how much of the network fees of an hour payments for what it sells may use (default 20)
   --actor <wallet>     who has made the change
   --target <id>        what was changed

@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/storage.js';
 /** What of each kind goes in one step: a step is over before anybody notices. */
 const STEP = 100;
 const DAY_MS = 86_400_000;
-/** How long what was not paid is remembered, and what was: the books of a year. */
+/** How long what was not paid is remembered, with the event that it was asked for, and what was: the books of a year. */
 const RETENTION_MS = DAY_MS;
 const BOOKS_RETENTION_MS = 400 * DAY_MS;
 /** Longer than the longest schedule of a webhook, and time to recover what was missed. */
@@ -50,7 +50,7 @@ export async function pruneAll({ storage, now, isClockRight, stopped }: PruningP
 async function pruneStep(storage: PruningParts['storage'], time: number): Promise<number> {
   const booksBefore = time - BOOKS_RETENTION_MS;
   const went = await storage.prune(time - RETENTION_MS, STEP, booksBefore);
-  return went + (await storage.gateway.prune(time - EVENTS_RETENTION_MS, STEP, booksBefore));
+  return went + (await storage.gateway.prune(time - EVENTS_RETENTION_MS, STEP, booksBefore, time - RETENTION_MS));
 }
 
 /**

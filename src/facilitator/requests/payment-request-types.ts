@@ -24,8 +24,8 @@ export interface NewPaymentRequest {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Several recipients, of whom `recipient` is one; the shares sum to 10,000. */
   readonly split?: readonly Share[];
-  /** The project whose call it shall pay for, its owner's wallet, the route of the call where that has a price of its own, and the service key whose caller may show it. */
-  readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'route' | 'keyId'>;
+  /** The project whose call it shall pay for, its owner's wallet, the route of the call where that has a price of its own, the service key whose caller may show it, and whom it counts for. */
+  readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'route' | 'keyId' | 'countedFor'>;
   /**
    * Whether who is paid is told of it by a kept `payment.created`: false where it is not that one who asks. Whatever it is, listeners in
    * this process are told. Default true.

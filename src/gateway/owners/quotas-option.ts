@@ -23,7 +23,8 @@ export const quotasOption = z
       webhooks: quotaCount.default(DEFAULT_QUOTAS.webhooks),
       projectBytes: quotaBytes.default(DEFAULT_QUOTAS.projectBytes),
       dailyChanges: quotaCount.default(DEFAULT_QUOTAS.dailyChanges),
+      unpaidRequests: quotaCount.default(DEFAULT_QUOTAS.unpaidRequests),
     },
-    'an object such as { projects: 20, keys: 50, webhooks: 20, projectBytes: 65536, dailyChanges: 2000 }',
+    'an object such as { projects: 20, keys: 50, webhooks: 20, projectBytes: 65536, dailyChanges: 2000, unpaidRequests: 10000 }',
   )
   .prefault({});

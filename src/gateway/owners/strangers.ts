@@ -5,11 +5,12 @@ import type { Suspensions } from '../../storage/owners/suspensions.js';
 import { createAdmission, type GatewayOwners } from './admission.js';
 import { type ChangeLimit, createChangeLimit } from './change-limit.js';
 import { createOperator, type Operator } from './operator.js';
+import { createRequestLimit, type RequestLimit } from './request-limit.js';
 
 /** What {@link createStrangers} works with. */
 export interface StrangersParts {
   readonly stores: Pick<GatewayStores, 'owners' | 'suspensions' | 'projects' | 'keys' | 'audit'>;
-  readonly counters: Pick<Counters, 'increment' | 'decrement'>;
+  readonly counters: Pick<Counters, 'increment' | 'decrement' | 'takeOnce'>;
   /** What one wallet may own that has no quotas of its own. */
   readonly quotas: Quotas;
   /** Wallets of the operators, base58. */
@@ -26,6 +27,7 @@ export interface Strangers {
   /** What a wallet may own. */
   readonly quotas: (owner: string) => Promise<Quotas>;
   readonly changes: ChangeLimit;
+  readonly requests: RequestLimit;
   /** Rejects with `owner_not_allowed` or `owner_suspended` for a wallet that may not create projects. */
   readonly admit: (owner: string) => Promise<void>;
 }
@@ -35,11 +37,19 @@ export function createStrangers({ stores, counters, operators, owners, now, ...p
   const { suspensions } = stores;
   const operator = createOperator({ ...stores, operators, now });
   const quotas = async (owner: string) => ({ ...parts.quotas, ...(await stores.owners.quotasOf(owner)) });
+  const { isOperator } = operator;
   return {
     operator,
     suspensions,
     quotas,
-    changes: createChangeLimit({ counters, quotas, isOperator: operator.isOperator, now }),
+    changes: createChangeLimit({ counters, quotas, isOperator, now }),
+    requests: createRequestLimit({
+      counters,
+      usual: parts.quotas.unpaidRequests,
+      mostOf: async (wallet) => (await quotas(wallet)).unpaidRequests,
+      isOperator,
+      now,
+    }),
     admit: createAdmission(owners, suspensions),
   };
 }

@@ -216,8 +216,9 @@ async function shown({ quotas, suspensions }: OperatorOperationsParts, owner: Ow
 }
 
 function quotasFrom({ quotas }: z.output<typeof ownerPatchBody>): QuotaChange {
-  const { project_bytes: projectBytes, daily_changes: dailyChanges, fee_percent: feePercent, ...counts } = quotas;
-  return { ...counts, projectBytes, dailyChanges, feePercent };
+  const { project_bytes: projectBytes, daily_changes: dailyChanges, fee_percent: feePercent, ...rest } = quotas;
+  const { unpaid_requests: unpaidRequests, ...counts } = rest;
+  return { ...counts, projectBytes, dailyChanges, unpaidRequests, feePercent };
 }
 
 function placeIn({ createdAt, id }: { readonly createdAt: number; readonly id: string }) {

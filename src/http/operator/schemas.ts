@@ -70,6 +70,7 @@ export const resumeBody = suspendBody.omit({ reason: true });
 const FEE_PERCENT =
   'How much of the network fees of an hour payments for what it sells may use, in percent. All sellers together have 60; one with more than that is beside them.';
 const DAILY_CHANGES = 'How many changes it and its keys may make a day.';
+const UNPAID_REQUESTS = 'How many payments its keys may ask for a day that nobody makes.';
 const feePercent = z.int('must be an integer').min(1, 'must be 1 or more').max(100, 'must be 100 or less');
 
 /** Body of `PATCH /api/v1/operator/owners/{wallet}`. */
@@ -83,9 +84,10 @@ export const ownerPatchBody = z.strictObject(
           webhooks: quotaCount.nullable().optional(),
           project_bytes: quotaBytes.nullable().optional(),
           daily_changes: quotaCount.nullable().optional().describe(DAILY_CHANGES),
+          unpaid_requests: quotaCount.nullable().optional().describe(UNPAID_REQUESTS),
           fee_percent: feePercent.nullable().optional().describe(FEE_PERCENT),
         },
-        'must be {projects?, keys?, webhooks?, project_bytes?, daily_changes?, fee_percent?}',
+        'must be {projects?, keys?, webhooks?, project_bytes?, daily_changes?, unpaid_requests?, fee_percent?}',
       )
       .describe('Null: that of everybody. What is left out stays.'),
   },
@@ -98,6 +100,7 @@ const quotas = z.object({
   webhooks: countSchema,
   project_bytes: countSchema,
   daily_changes: countSchema.describe(DAILY_CHANGES),
+  unpaid_requests: countSchema.describe(UNPAID_REQUESTS),
   fee_percent: countSchema.describe(FEE_PERCENT),
 });
 

@@ -24,14 +24,20 @@ export function ownerView(
   quotas: Omit<OwnerLimits, 'feePercent'> & Partial<OwnerLimits>,
   suspended: OwnerSuspensions,
 ): ResponseBody<typeof ownerResponse> {
-  const { projectBytes, dailyChanges, feePercent = DEFAULT_FEE_PERCENT, ...counts } = quotas;
+  const { projectBytes, dailyChanges, unpaidRequests, feePercent = DEFAULT_FEE_PERCENT, ...counts } = quotas;
   return {
     wallet,
     since: timeText(since),
     projects,
     keys,
     webhooks,
-    quotas: { ...counts, project_bytes: projectBytes, daily_changes: dailyChanges, fee_percent: feePercent },
+    quotas: {
+      ...counts,
+      project_bytes: projectBytes,
+      daily_changes: dailyChanges,
+      unpaid_requests: unpaidRequests,
+      fee_percent: feePercent,
+    },
     suspended_at: timeOrNull(suspended.owner?.at),
     wallet_suspended_at: timeOrNull(suspended.wallet?.at),
   };

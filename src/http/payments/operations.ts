@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
+import type { Asker, RequestLimit } from '../../gateway/owners/request-limit.js';
 import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import { defined } from '../../lib/defined.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
@@ -27,6 +30,7 @@ import { createdPaymentView, paymentStateView } from './views.js';
 export interface PaymentsParts extends ReceiptParts {
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
   readonly label?: string | undefined;
+  readonly requests: RequestLimit;
 }
 
 const PAYMENTS_TAG = 'Payments';
@@ -81,9 +85,10 @@ const createPayment = defineOperation({
     'address_not_allowed',
     'key_project_not_allowed',
     'spending_limit_reached',
+    'rate_limited',
     'payment_backend_unavailable',
   ],
-  async handler({ req, res, body: given }, { networks, gateway, baseUrl }: PaymentsParts) {
+  async handler({ req, res, body: given }, { networks, gateway, baseUrl, requests }: PaymentsParts) {
     const { network, expires_in: expiresInSeconds, ...asked } = readCreate(given);
     const named = networks.named(network);
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
@@ -96,9 +101,15 @@ const createPayment = defineOperation({
       throw new TollhouseError('invalid_request', detail, { param: 'network' });
     }
     if (key !== undefined) requireKeyMode(key, facilitator.network, networks.mode);
-    const seller = key === undefined ? priced.seller : { ...priced.seller, keyId: key.id };
+    const asker: Asker = key === undefined ? clientAddress(req) : { wallet: key.owner };
+    const seller = { ...priced.seller, ...defined({ keyId: key?.id, countedFor: requests.nameOf(asker) }) };
     const accept = async (request: PaymentRequestRecord) => {
-      if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, request);
+      const takeBack = await requests.count(asker);
+      if (key === undefined || !isCall) return;
+      await gateway?.calls.holdRequest(key, request).catch((error: unknown) => {
+        takeBack();
+        throw error;
+      });
     };
     const tellsSeller = key !== undefined && isSeller(key, priced);
     const wanted = withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller, tellsSeller });

@@ -10,7 +10,8 @@ import { secretList } from './secret-list.js';
 export interface GatewayConfiguration {
   /**
    * `QUOTA_PROJECTS`, `QUOTA_KEYS`, `QUOTA_WEBHOOKS`, `QUOTA_PROJECT_BYTES`: what one wallet may own, and `QUOTA_DAILY_CHANGES`: how
-   * many changes it may make a day. Default 20, 50, 20, 65,536 and 2,000.
+   * many changes it may make a day; `QUOTA_UNPAID_REQUESTS`: how many payments it may ask for a day that nobody makes. Default 20, 50, 20,
+   * 65,536, 2,000 and 10,000.
    */
   readonly quotas: Quotas;
   /** `OPERATORS`: wallets that may use `/api/v1/operator`, separated by commas. Default: none. */
@@ -46,6 +47,7 @@ export const GATEWAY_VARIABLES = {
   QUOTA_WEBHOOKS: count.default(DEFAULT_QUOTAS.webhooks),
   QUOTA_PROJECT_BYTES: bytes.default(DEFAULT_QUOTAS.projectBytes),
   QUOTA_DAILY_CHANGES: count.default(DEFAULT_QUOTAS.dailyChanges),
+  QUOTA_UNPAID_REQUESTS: count.default(DEFAULT_QUOTAS.unpaidRequests),
 };
 
 const variables = z.object(GATEWAY_VARIABLES);
@@ -65,6 +67,7 @@ export function gatewayConfiguration(env: z.output<typeof variables>, isSandbox:
       webhooks: env.QUOTA_WEBHOOKS,
       projectBytes: env.QUOTA_PROJECT_BYTES,
       dailyChanges: env.QUOTA_DAILY_CHANGES,
+      unpaidRequests: env.QUOTA_UNPAID_REQUESTS,
     },
   };
 }

@@ -56,7 +56,8 @@ export interface EventLog {
   /**
    * Forgets events of before a time that no delivery needs any more, the oldest first. Call it until it answers 0.
    * @param before - milliseconds since the epoch
+   * @param askedBefore - the same for `payment.created`. Default `before`
    * @returns how many went
    */
-  prune(before: number, limit: number): Promise<number>;
+  prune(before: number, limit: number, askedBefore?: number): Promise<number>;
 }

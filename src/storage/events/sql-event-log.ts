@@ -61,12 +61,21 @@ function statements(dialect: Dialect) {
           order by at limit $2)
         returning id`,
     },
+    pruneAsked: {
+      name: 'tollhouse_event_prune_asked',
+      text: `delete from tollhouse_event where seq in (
+          select seq from tollhouse_event
+          where type = 'payment.created' and at < $1 and not exists (
+            select 1 from tollhouse_delivery where tollhouse_delivery.event_id = tollhouse_event.id)
+          order by at limit $2)
+        returning id`,
+    },
   } as const satisfies Record<string, Statement>;
 }
 
 /** The event log on SQLite or Postgres. The database is not closed with it. */
 export function createSqlEventLog(database: SqlDatabase): EventLog {
-  const { list, readAfter, find, end, newsAfter, prune } = statements(database.dialect);
+  const { list, readAfter, find, end, newsAfter, prune, pruneAsked } = statements(database.dialect);
   return {
     append: async (events) => void (await database.batch(eventSteps(events))),
     async list(owner, { types = [], projectId = '', before = EVENTS_END, limit }: EventQuery) {
@@ -93,7 +102,10 @@ export function createSqlEventLog(database: SqlDatabase): EventLog {
         more: rows.length === limit,
       };
     },
-    prune: async (before, limit) => (await database.query(prune, before, limit)).length,
+    async prune(before, limit, askedBefore = before) {
+      const asked = await database.query(pruneAsked, askedBefore, limit);
+      return asked.length + (await database.query(prune, before, limit)).length;
+    },
   };
 }
 

@@ -35,6 +35,8 @@ export interface PaymentRequestRecord {
   readonly route?: string;
   /** The service key under which it was made: only this key's caller may use it as a proof. */
   readonly keyId?: string;
+  /** Names whom it counts for until it is paid. Default: nobody. */
+  readonly countedFor?: string;
 }
 
 /** The part of a ledger that keeps payment requests. */

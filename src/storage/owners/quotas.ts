@@ -12,7 +12,15 @@ export interface Quotas {
   readonly projectBytes: number;
   /** Changes within {@link CHANGES_MS}: each request of it, or of a key of it, that may change something and was not refused. Default 2,000. */
   readonly dailyChanges: number;
+  /** Payment requests that its keys make within a day, UTC, and nobody pays. Default 10,000. */
+  readonly unpaidRequests: number;
 }
+
+/** The time within which those are counted, in milliseconds: a day of UTC. */
+export const REQUESTS_MS = 86_400_000;
+
+/** As many payment requests that nobody pays as so many wallets may have are made in a day by all together. */
+export const UNPAID_WALLETS = 5;
 
 /** The time within which the changes of a wallet are counted, from the first of them on, in milliseconds: a day. */
 export const CHANGES_MS = 86_400_000;
@@ -30,6 +38,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   webhooks: 20,
   projectBytes: 65_536,
   dailyChanges: 2_000,
+  unpaidRequests: 10_000,
 };
 
 /** What operators may say of one wallet. */
@@ -42,7 +51,7 @@ export interface OwnerLimits extends Quotas {
 export const DEFAULT_FEE_PERCENT = 20;
 
 /** What a wallet has, and not what it does. */
-type Owned = Exclude<keyof Quotas, 'dailyChanges'>;
+type Owned = Exclude<keyof Quotas, 'dailyChanges' | 'unpaidRequests'>;
 
 /** What to do, by quota. */
 const REMEDIES: Readonly<Record<Owned, (most: number) => string>> = {
@@ -95,5 +104,23 @@ export function endedTooMany(quota: keyof typeof ENDED, most: number, freeAt: nu
  */
 export function changesUsedUp(most: number, waitMs: number): TollhouseError {
   const detail = `One wallet may make ${most} changes a day here, its keys included, and nothing was changed now. Retry-After tells when to make the next one, or ask the operator of this service for more.`;
+  return new TollhouseError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+}
+
+/** Of whom there are too many payment requests that nobody has paid. */
+export interface UnpaidRequests {
+  /** How many there may be. */
+  readonly most: number;
+  readonly whose: 'wallet' | 'address';
+  /** Whether that is a share of what all may have together. */
+  readonly isShare: boolean;
+  /** In how many milliseconds there may be more. */
+  readonly waitMs: number;
+}
+
+/** The error for who has asked for as many payments as may stay unpaid. */
+export function requestsUsedUp({ most, whose, isShare, waitMs }: UnpaidRequests): TollhouseError {
+  const why = isShare ? ' while there are so many of all together' : '';
+  const detail = `One ${whose} may ask for ${most} payments a day here that nobody makes${why}, and none was asked for now. Those that are paid do not count. Retry-After tells when to ask for the next one, or ask the operator of this service for more.`;
   return new TollhouseError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
 }

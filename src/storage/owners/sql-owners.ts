@@ -5,7 +5,8 @@ import { ownerSteps } from './owner-steps.js';
 import type { OwnerRecord, OwnerStore, SuspendedKind, Suspension } from './owners.js';
 import type { OwnerLimits } from './quotas.js';
 
-const QUOTAS = 'quota_projects, quota_keys, quota_webhooks, quota_project_bytes, quota_daily_changes, fee_percent';
+const QUOTAS = `quota_projects, quota_keys, quota_webhooks, quota_project_bytes, quota_daily_changes, quota_unpaid_requests,
+  fee_percent`;
 const COLUMNS = `wallet, since, ${QUOTAS},
   (select count(*) from tollhouse_project where owner = wallet and state <> 'deleted') as projects,
   (select count(*) from tollhouse_service_key where owner = wallet and revoked_at is null) as keys,
@@ -27,7 +28,7 @@ const OWNERS = {
     name: 'tollhouse_owner_set_quotas',
     text: `update tollhouse_owner set ${changed('quota_projects', 2)}, ${changed('quota_keys', 4)},
       ${changed('quota_webhooks', 6)}, ${changed('quota_project_bytes', 8)}, ${changed('fee_percent', 10)},
-      ${changed('quota_daily_changes', 12)}
+      ${changed('quota_daily_changes', 12)}, ${changed('quota_unpaid_requests', 14)}
       where wallet = $1`,
   },
   suspensions: {
@@ -61,8 +62,9 @@ export function createSqlOwners(database: SqlDatabase): OwnerStore {
       const [row] = await database.query(OWNERS.quotas, wallet);
       return row === undefined ? {} : toQuotas(row);
     },
-    async setQuotas(wallet, { projects, keys, webhooks, projectBytes, feePercent, dailyChanges }, audit) {
-      const wanted = [projects, keys, webhooks, projectBytes, feePercent, dailyChanges];
+    async setQuotas(wallet, { projects, keys, webhooks, projectBytes, feePercent, ...daily }, audit) {
+      const { dailyChanges, unpaidRequests } = daily;
+      const wanted = [projects, keys, webhooks, projectBytes, feePercent, dailyChanges, unpaidRequests];
       const values = wanted.flatMap((it) => [it === undefined ? 0 : 1, it ?? null]);
       await database.batch([
         ...ownerSteps(wallet, audit.at),
@@ -99,6 +101,7 @@ function toQuotas(row: Row): Partial<OwnerLimits> {
     webhooks: number('quota_webhooks'),
     projectBytes: number('quota_project_bytes'),
     dailyChanges: number('quota_daily_changes'),
+    unpaidRequests: number('quota_unpaid_requests'),
     feePercent: number('fee_percent'),
   });
 }

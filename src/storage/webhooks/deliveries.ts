@@ -111,7 +111,8 @@ export interface DeliveryStore {
   /**
    * Forgets deliveries that ended before a time, with their attempts, the oldest first. Call it until it answers 0.
    * @param before - milliseconds since the epoch
+   * @param askedBefore - those of events `payment.created` from before this go too, whether they have ended or not. Default `before`
    * @returns how many went
    */
-  prune(before: number, limit: number): Promise<number>;
+  prune(before: number, limit: number, askedBefore?: number): Promise<number>;
 }

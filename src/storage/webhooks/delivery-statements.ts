@@ -116,6 +116,13 @@ export const DELIVERIES = {
         order by coalesce(finished_at, next_at) limit $2)
       returning id`,
   },
+  pruneAsked: {
+    name: 'tollhouse_delivery_prune_asked',
+    text: `delete from tollhouse_delivery where id in (
+        select delivery.id ${JOINED} where event.type = 'payment.created' and event.at < $1
+        order by event.at limit $2)
+      returning id`,
+  },
 } as const satisfies Record<string, Statement>;
 
 /** How many deliveries one statement of {@link insertDeliveries} writes. */

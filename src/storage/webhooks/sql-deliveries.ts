@@ -70,7 +70,10 @@ export function createSqlDeliveries(database: SqlDatabase, now: () => number = D
     retry: async (id) => (await database.query(DELIVERIES.retry, id, now())).length > 0,
     recover: async (webhookId, since, limit) =>
       (await database.query(DELIVERIES.recover, webhookId, now(), since, limit)).length,
-    prune: async (before, limit) => (await database.query(DELIVERIES.prune, before, limit)).length,
+    async prune(before, limit, askedBefore = before) {
+      const asked = await database.query(DELIVERIES.pruneAsked, askedBefore, limit);
+      return asked.length + (await database.query(DELIVERIES.prune, before, limit)).length;
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
+import { until } from '../../helpers/until.js';
 
 /** What a wallet makes, where, and how much of it. */
 const KINDS = [
@@ -105,6 +106,83 @@ describe.each(DAILY_DATABASES)('the changes of a wallet, on %s', (name, openData
     const made = [];
     for (let at = 0; at < 2 * MOST; at += 1) made.push(await client.key(as));
     expect(made).toHaveLength(2 * MOST);
+  });
+});
+
+describe.each(DAILY_DATABASES)('payments that are asked for and not made, on %s', (name, openDatabase) => {
+  const MOST = 4;
+  const DAY_MS = 86_400_000;
+  const operator = Keypair.generate();
+  const operators = [operator.publicKey.toBase58()];
+  const opened = useGatewayFixture([name, openDatabase], { quotas: { unpaidRequests: MOST }, operators });
+  const sold = () => ({ project: opened().project.slug });
+  const ask = (by: ProofHeaders = {}, body: object = sold(), at = opened().client) =>
+    at.ask('POST', '/create-payment', body, by);
+  const many = async (count: number, by?: ProofHeaders) => {
+    const made = [];
+    for (let n = 0; n < count; n += 1) made.push((await ask(by)).status);
+    return made;
+  };
+  const made = (count: number) => Array(count).fill(200);
+  let ahead = 0;
+  // Each test has a day of its own, and begins at its noon.
+  beforeEach(() => {
+    const step = 1.5 * DAY_MS - ((Date.now() + ahead) % DAY_MS);
+    ahead += step;
+    opened().advance(step);
+  });
+
+  test('end for the day where a wallet has as many as it may, by all its keys and on any instance; paid ones do not count', async () => {
+    const { client, newCaller, pay, startAnother } = opened();
+    // Limits are counted by one process where it is SQLite.
+    const other = name === 'Postgres' ? await startAnother() : client;
+    const caller = await newCaller();
+    const second = await client.key(await client.signIn(caller.wallet));
+    const { headers } = caller.key;
+    expect((await ask(headers, { ...sold(), amount: '7' })).status).toBe(400);
+    for (let n = 0; n < MOST; n += 1) await pay({ caller });
+    // A paid one is taken back once its response has left.
+    for (let n = 1; n < MOST; n += 1) await until(async () => (await ask(headers)).status === 200);
+    await until(async () => (await ask(second.headers, sold(), other)).status === 200);
+
+    for (const refused of [await ask(headers), await ask(second.headers), await ask(headers, sold(), other)]) {
+      expect([refused.status, refused.body['code']]).toEqual([429, 'rate_limited']);
+      expect(refused.body['detail']).toMatch(
+        `One wallet may ask for ${MOST} payments a day here that nobody makes, and`,
+      );
+      const wait = Number(refused.headers.get('retry-after'));
+      expect([wait > 0, wait <= DAY_MS / 1_000]).toEqual([true, true]);
+    }
+    expect((await ask((await newCaller()).key.headers)).status).toBe(200);
+
+    const ofWallet = `/api/v1/operator/owners/${caller.wallet.publicKey.toBase58()}`;
+    const more = { quotas: { unpaid_requests: MOST + 1 } };
+    const asOperator = await client.signIn(operator);
+    expect((await client.ask('PATCH', ofWallet, more, asOperator)).body).toMatchObject(more);
+    expect(await many(2, headers)).toEqual([200, 429]);
+    opened().advance(DAY_MS);
+    expect(await many(1, headers)).toEqual([200]);
+  });
+
+  test('end for an address that shows no key, and for no operator', async () => {
+    const { client } = opened();
+    expect(await many(MOST + 1)).toEqual([...made(MOST), 429]);
+    expect((await ask()).body['detail']).toMatch(`One address may ask for ${MOST} payments`);
+    const { headers } = await client.key(await client.signIn(operator), { limits: { per_second: 100 } });
+    expect(await many(MOST + 1, headers)).toEqual(made(MOST + 1));
+  });
+
+  test('leave an even share to who comes late, however many wallets ask for all that there is', async () => {
+    const { newCaller, client } = opened();
+    const flooding = [];
+    for (let n = 0; n < 5; n += 1) flooding.push(await newCaller());
+    for (const { key } of flooding) expect(await many(MOST, key.headers)).toEqual(made(MOST));
+    const [late, known] = [await newCaller(), await newCaller()];
+    expect(await many(4, late.key.headers)).toEqual([...made(3), 429]);
+    expect((await ask(late.key.headers)).body['detail']).toMatch('while there are so many of all together');
+    const ofWallet = `/api/v1/operator/owners/${known.wallet.publicKey.toBase58()}`;
+    await client.ask('PATCH', ofWallet, { quotas: { unpaid_requests: MOST + 2 } }, await client.signIn(operator));
+    expect(await many(MOST + 3, known.key.headers)).toEqual([...made(MOST + 2), 429]);
   });
 });
 

@@ -31,6 +31,7 @@ import { figuresByRoute } from './0031-figures-by-route.js';
 import { passSites } from './0032-pass-sites.js';
 import { dailyChanges } from './0033-daily-changes.js';
 import { paidAnswers } from './0034-paid-answers.js';
+import { unpaidRequests } from './0035-unpaid-requests.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -71,4 +72,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0032-pass-sites', passSites],
   ['0033-daily-changes', dailyChanges],
   ['0034-paid-answers', paidAnswers],
+  ['0035-unpaid-requests', unpaidRequests],
 ];
