@@ -68,7 +68,7 @@ export const REASONS = {
   invalid_transfer_reference_misplaced:
     'The reference of the payment must be the last account of the transfer to its first recipient, and no other transfer to a recipient may name one: a payment is for one thing.',
   invalid_transfer_leg_missing:
-    'The transaction does not transfer the exact amount to every recipient of the payment, each by a transfer of its own.',
+    'The transaction does not transfer the amount to every recipient of the payment, each by a transfer of its own. It must be exact; only a wallet that sends it itself, with the reference as the last account, may send more.',
   invalid_transfer_other_transfer:
     'The transaction transfers more than the payment asks for; where the facilitator pays the network fee, it may do nothing else.',
   invalid_transfer_not_received:

@@ -4,6 +4,7 @@ import {
   isPaidFor,
   matchLegs,
   movementsOf,
+  orMoreFor,
   type RequiredTransfers,
   receivingAccount,
 } from '../rules/required-transfers.js';
@@ -21,7 +22,8 @@ export type LandedPayment =
  * Whether a transaction that has landed, whoever built and sent it, pays a payment request: it names the reference, carries
  * the memo, transfers every leg, at the top level or inside, and the recipients hold the amounts after it, in the account that
  * was paid as over all that they have. The last is what no look at the instructions can tell: a program, or a delegate, can take
- * the money away in the same transaction. A leg is what arrives, where the mint keeps a fee.
+ * the money away in the same transaction. A leg is what arrives, where the mint keeps a fee; it may be more than was asked for
+ * where the transfer names the reference.
  *
  * The payer is who signed for the money: the authority of the transfer, be it a delegate, a multisig account or a program's. The
  * runtime moves nothing without it, so it needs no proof beside the transfer that landed. Who owns the account that was paid
@@ -41,7 +43,7 @@ export function readLandedPayment(landed: LandedTransaction, demand: RequiredTra
   const sent = movementsOf(instructions, demand);
   const mayKeepFee = demand.tokenProgram === PROGRAMS.token2022;
   const arrived = mayKeepFee ? sent.map((it) => arrivedOf(it, sent, landed)) : sent;
-  const paid = matchLegs(arrived, demand) ?? [];
+  const paid = matchLegs(arrived, demand, orMoreFor(reference)) ?? [];
   const [first] = paid;
   if (first === undefined) return { ok: false, reason: 'invalid_transfer_leg_missing' };
   const signers = landed.accounts.slice(0, landed.requiredSignatures);

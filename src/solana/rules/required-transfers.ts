@@ -63,17 +63,40 @@ export function tokenMoveOf(plain: PlainInstruction): TokenMove | undefined {
   }
 }
 
+/** Whether a transfer to the recipient of a leg pays it. */
+export type EnoughForLeg = (paid: Movement, asked: bigint) => boolean;
+
+/** What is not sent yet is exact: nobody is to lose more than was asked for. */
+const exactly: EnoughForLeg = ({ amount }, asked) => amount === asked;
+
+/**
+ * What a wallet has sent by itself may be more: it is gone already. More than was asked for has to name the reference, so that
+ * a larger payment to the same recipient, for something else, is not taken for this one.
+ */
+export function orMoreFor(reference: string | undefined): EnoughForLeg {
+  if (reference === undefined) return exactly;
+  return ({ amount, others }, asked) => amount === asked || (amount > asked && others.at(-1) === reference);
+}
+
 /**
  * The transfers that pay the legs, in the order of the legs; undefined when a leg is not paid. Each leg needs a transfer of
- * its own: one does not pay two legs to the same wallet. What goes out of an account of a leg pays nobody.
+ * its own: one does not pay two legs to the same wallet. What goes out of an account of a leg pays nobody. What is exact goes
+ * before what is enough.
+ * @param isEnough - default: what is exactly the amount of the leg
  */
-export function matchLegs(movements: readonly Movement[], demand: RequiredTransfers): readonly Movement[] | undefined {
+export function matchLegs(
+  movements: readonly Movement[],
+  demand: RequiredTransfers,
+  isEnough: EnoughForLeg = exactly,
+): readonly Movement[] | undefined {
   const accounts = new Set(demand.legs.map(({ recipient }) => receivingAccount(recipient, demand)));
   const open = movements.filter(({ source }) => !accounts.has(source));
   const matched: Movement[] = [];
   for (const { recipient, amount } of demand.legs) {
     const destination = receivingAccount(recipient, demand);
-    const index = open.findIndex((it) => it.destination === destination && it.amount === amount);
+    const find = (pays: EnoughForLeg) => open.findIndex((it) => it.destination === destination && pays(it, amount));
+    const exact = find(exactly);
+    const index = exact === -1 ? find(isEnough) : exact;
     if (index === -1) return undefined;
     matched.push(...open.splice(index, 1));
   }

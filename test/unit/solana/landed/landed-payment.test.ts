@@ -133,6 +133,15 @@ describe('a mint that keeps a fee', () => {
     const named = transferCheckedWithFee(parts(sent), sent - came);
     expect(verdict(demand, [named], arrived(came))).toEqual(expected);
   });
+
+  test.each([
+    ['more is sent than was asked for, and less arrives', 101n, 99n, refused('invalid_transfer_leg_missing')],
+    ['more is sent, and more arrives', 110n, 105n, GOOD],
+  ])('so it is where the reference is named: %s', (_what, sent, came, expected) => {
+    const named = transferChecked(parts(sent));
+    named.keys.push({ pubkey: new PublicKey(REFERENCE), isSigner: false, isWritable: false });
+    expect(verdict({ ...demand, reference: REFERENCE }, [named], arrived(came))).toEqual(expected);
+  });
 });
 
 test('a transfer that another instruction makes pays too', () => {
@@ -155,6 +164,73 @@ test('the reference that is asked for has to be named', () => {
   const named = pay(SELLER, 100n);
   named.keys.push({ pubkey: new PublicKey(REFERENCE), isSigner: false, isWritable: false });
   expect(verdict(demand, [named], PAID)).toEqual(GOOD);
+});
+
+function naming(name: string, to: string, amount: bigint): TransactionInstruction {
+  const instruction = pay(to, amount);
+  instruction.keys.push({ pubkey: new PublicKey(name), isSigner: false, isWritable: false });
+  return instruction;
+}
+
+describe('a transfer that names the reference may be more than was asked for', () => {
+  const demand = { ...TOKENS, reference: REFERENCE };
+  const LEG_MISSING = refused('invalid_transfer_leg_missing');
+  const MISPLACED = refused('invalid_transfer_reference_misplaced');
+  const got = (amount: bigint, partner = 0n): ToldOutcome => ({
+    tokens: [
+      held(PAYER, 900n, 900n - amount - partner),
+      held(SELLER, 5n, 5n + amount),
+      held(PARTNER, 5n, 5n + partner),
+    ],
+  });
+  const two = { ...demand, legs: [...demand.legs, { recipient: PARTNER, amount: 10n }] };
+  const twice = { ...demand, legs: [...demand.legs, { recipient: SELLER, amount: 200n }] };
+
+  test.each<[string, RequiredTransfers, readonly TransactionInstruction[], ToldOutcome, object]>([
+    ['half more', demand, [naming(REFERENCE, SELLER, 150n)], got(150n), GOOD],
+    ['one unit less', demand, [naming(REFERENCE, SELLER, 99n)], got(99n), LEG_MISSING],
+    ['less, in one of two parts', demand, [naming(REFERENCE, SELLER, 60n), pay(SELLER, 60n)], got(120n), LEG_MISSING],
+    ['more, of which too much goes back', demand, [naming(REFERENCE, SELLER, 150n)], got(99n), NOT_RECEIVED],
+    [
+      'more, for another reference',
+      demand,
+      [naming(PARTNER, SELLER, 150n), memo('', [REFERENCE])],
+      got(150n),
+      LEG_MISSING,
+    ],
+    ['more, for nothing that is named', demand, [pay(SELLER, 150n), memo('', [REFERENCE])], got(150n), LEG_MISSING],
+    [
+      'more for another one, and more for this one',
+      demand,
+      [naming(PARTNER, SELLER, 300n), naming(REFERENCE, SELLER, 150n)],
+      got(450n),
+      GOOD,
+    ],
+    ['more for the first of two legs', two, [naming(REFERENCE, SELLER, 150n), pay(PARTNER, 10n)], got(150n, 10n), GOOD],
+    [
+      'more for the second without its name',
+      two,
+      [naming(REFERENCE, SELLER, 100n), pay(PARTNER, 11n)],
+      got(100n, 11n),
+      LEG_MISSING,
+    ],
+    ['as much as both legs, to the first recipient', two, [naming(REFERENCE, SELLER, 110n)], got(110n), LEG_MISSING],
+    ['as much as both legs of one recipient, in one', twice, [naming(REFERENCE, SELLER, 300n)], got(300n), LEG_MISSING],
+    [
+      'both legs of one recipient, the larger first',
+      twice,
+      [naming(REFERENCE, SELLER, 200n), naming(REFERENCE, SELLER, 100n)],
+      got(300n),
+      GOOD,
+    ],
+  ])('%s', (_what, wanted, instructions, outcome, expected) => {
+    expect(verdict(wanted, instructions, outcome)).toEqual(expected);
+  });
+
+  test('but its last account has to be the reference of this payment, exact or not', () => {
+    const outcome = got(100n);
+    expect(verdict(demand, [naming(PARTNER, SELLER, 100n), memo('', [REFERENCE])], outcome)).toEqual(MISPLACED);
+  });
 });
 
 test.each([
