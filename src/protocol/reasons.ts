@@ -77,6 +77,8 @@ export const REASONS = {
     'The transaction pays some recipients in native SOL and others in wrapped SOL. Either is taken, but all of a payment must be one of them.',
   invalid_transfer_late:
     'The money arrived when the time of its payment request was over, so it buys nothing. The recipients have it, and it is booked as late: ask the seller to send it back, and ask for a new payment.',
+  invalid_transfer_already_paid:
+    'Another transaction has paid the payment already, so this one buys nothing. The recipients have its money: ask the seller to send it back.',
   invalid_proof_unaddressed:
     "The payment does not say that it is for this call. Without a payment request the key owner's wallet pays, as its own fee payer, with the memo that names project and key, no other memo, and no account that the payment does not need.",
   invalid_proof_foreign:

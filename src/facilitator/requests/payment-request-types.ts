@@ -7,6 +7,7 @@ import type { PlainTransfer } from '../../solana/landed/plain-transfers.js';
 import type { Received } from '../../solana/landed/received.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { OpenedProof, ProofUse } from '../proofs/landed-proof.js';
+import type { UnmatchedPayment } from '../proofs/unmatched-payments.js';
 
 /** What somebody asks to be paid. */
 export interface NewPaymentRequest {
@@ -58,6 +59,8 @@ export interface PreparedTransfer {
 export interface CreatedPayment {
   readonly request: PaymentRequestRecord;
   readonly transfer: PreparedTransfer;
+  /** Money that has come for it already and does not pay it, as in {@link PaymentRequestState}. */
+  readonly unmatched?: readonly UnmatchedPayment[];
 }
 
 /**
@@ -75,6 +78,13 @@ export interface PaymentRequestState {
   readonly signature?: string;
   /** Why the last transaction failed, or that it came too late. */
   readonly reason?: Reason;
+  /** What the payment brought to the recipients beyond the price, atomic units; the seller's to send back. Default: nothing. */
+  readonly surplus?: bigint;
+  /**
+   * Transactions that name the reference, brought money to the recipients, and do not pay the request: parts of it, another
+   * token, a second payment. Anybody can send one. Default: there are none, as far as the chain can be asked.
+   */
+  readonly unmatched?: readonly UnmatchedPayment[];
 }
 
 /** What the chain says of the transaction that paid. */
@@ -174,4 +184,4 @@ export interface PaymentRequests {
   lookUp(signature: string): Promise<ChainLookup>;
 }
 
-export type { InstructionJson, Leg, PlainTransfer };
+export type { InstructionJson, Leg, PlainTransfer, UnmatchedPayment };

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { isAddress } from '../../protocol/address.js';
 import { isBuiltIn, NATIVE_TOKEN } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
@@ -12,6 +13,7 @@ import { requestEvent } from '../events/event-records.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { openProof } from '../proofs/landed-proof.js';
 import type { RequestParts } from '../proofs/request-terms.js';
+import { createReadBesidePrice } from '../proofs/unmatched-payments.js';
 import { createWalletPayments } from '../proofs/wallet-payments.js';
 import { readRecipients } from '../setup-check/recipients.js';
 import { checkPayer, newPaymentRequest, readAddresses } from './create-request.js';
@@ -40,7 +42,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   const { managedKeys } = parts.policy;
   const walletPayments = createWalletPayments(parts);
   const proofParts = { ...parts, walletPayments };
-  const states = createRequestStates(parts, walletPayments);
+  const states = createRequestStates(parts, walletPayments, createReadBesidePrice(parts));
   const tokenRules: Pick<PaymentRequests, 'findToken' | 'tokenFault'> = {
     findToken: (text) => findToken(text, parts),
     tokenFault: (text) => tokenFault(text, parts),
@@ -78,7 +80,8 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
         throw new TollhouseError('payment_expired', 'The time for this payment is over; create a new one.');
       }
       await askSeller?.(request);
-      return prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
+      const prepared = await prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
+      return { ...prepared, ...defined({ unmatched: state.unmatched }) };
     },
     paymentRequest: states,
     async settleRequest(id, transaction, askSeller, client) {

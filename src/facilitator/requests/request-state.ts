@@ -1,10 +1,12 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { receiptOf } from '../payments/receipt.js';
 import { isBookedLate } from '../proofs/late-payment.js';
 import type { RequestParts } from '../proofs/request-terms.js';
+import type { ReadBesidePrice } from '../proofs/unmatched-payments.js';
 import type { WalletPayments } from '../proofs/wallet-payments.js';
 import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
 import { resolveAttempt } from './resolve-attempt.js';
@@ -22,10 +24,11 @@ const STATUS: Readonly<Record<PaymentState, PaymentRequestStatus>> = {
   expired: 'created',
 };
 
-/** Tells where payment requests stand, and notices those that a wallet paid by itself. */
+/** Tells where payment requests stand, and notices those that a wallet paid by itself, and what came beside that. */
 export function createRequestStates(
   parts: RequestParts,
   walletPayments: WalletPayments,
+  readBesidePrice: ReadBesidePrice,
 ): (id: string) => Promise<PaymentRequestState | undefined> {
   const { ledger, network } = parts;
   const looked = boundedCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
@@ -36,7 +39,7 @@ export function createRequestStates(
     else await walletPayments(request);
   }
 
-  return async (id) => {
+  async function find(id: string): Promise<PaymentRequestState | undefined> {
     const request = await ledger.findPaymentRequest(id);
     if (request?.network !== network) return undefined;
     const known = await stateOf(parts, request);
@@ -49,6 +52,15 @@ export function createRequestStates(
       throw error;
     }
     return stateOf(parts, (await ledger.findPaymentRequest(id)) ?? request);
+  }
+
+  return async (id) => {
+    const state = await find(id);
+    if (state === undefined) return undefined;
+    const { surplus, unmatched } = await readBesidePrice(state.request, state);
+    if (surplus === 0n && unmatched.length === 0) return state;
+    const beside = { ...(surplus === 0n ? {} : { surplus }), ...(unmatched.length === 0 ? {} : { unmatched }) };
+    return withAmountJson({ ...state, ...beside });
   };
 }
 

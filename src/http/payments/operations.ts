@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
-import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import type { NewPaymentRequest, UnmatchedPayment } from '../../facilitator/requests/payment-request-types.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Asker, RequestLimit } from '../../gateway/owners/request-limit.js';
 import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
@@ -114,7 +114,7 @@ const createPayment = defineOperation({
     const tellsSeller = key !== undefined && isSeller(key, priced);
     const wanted = withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller, tellsSeller });
     const created = await facilitator.createPayment(wanted, accept);
-    return createdPaymentView(created, mountAddress(req, baseUrl));
+    return createdPaymentView(created, mountAddress(req, baseUrl), facilitator.tokens);
   },
 });
 
@@ -130,7 +130,7 @@ const getPayment = defineOperation({
   async handler({ params }, { networks }: PaymentsParts) {
     const state = await networks.find((it) => it.paymentRequest(params.id));
     if (state === undefined) throw notFound();
-    return paymentStateView(state);
+    return paymentStateView(state, networks.named(state.request.network).tokens);
   },
 });
 
@@ -186,11 +186,12 @@ const prepareTransaction = defineOperation({
     const askSeller = gateway && createAskSeller(gateway);
     const created = await networks.find((it) => it.preparePayment(id, payer, feePayer, askSeller));
     if (created === undefined) throw notFound();
-    const view = createdPaymentView(created, mountAddress(req, baseUrl));
+    const { request, unmatched } = created;
+    const view = createdPaymentView(created, mountAddress(req, baseUrl), networks.named(request.network).tokens);
     if (!isWallet) return view;
     const { serialized } = view.transaction;
     if (serialized === undefined) throw new Error('unreachable: the payer is known');
-    return { transaction: serialized, message: created.request.memo ?? 'Payment' };
+    return { transaction: serialized, message: walletMessage(request, unmatched) };
   },
 });
 
@@ -222,6 +223,16 @@ export const PAYMENTS_OPERATIONS = [
   prepareTransaction,
   getIcon,
 ];
+
+/** What a wallet shows to its owner before it pays; wallets cut it. */
+function walletMessage(
+  { memo = 'Payment' }: PaymentRequestRecord,
+  unmatched: readonly UnmatchedPayment[] = [],
+): string {
+  const [first] = unmatched;
+  if (first === undefined) return memo;
+  return `${memo}. Money came already that does not pay this (${first.signature}); this pays the whole price.`;
+}
 
 /** With a project what it sells need not be said; without one the contract's three fields must be there. */
 function readCreate(given: unknown) {

@@ -3,6 +3,7 @@ import { isAddress } from '../../protocol/address.js';
 import { amountFault } from '../../protocol/money/money.js';
 import { supportedResponse } from '../../protocol/wire/schemas.js';
 import { address, countSchema, networkId, networkName, signature, unixSeconds } from '../framework/fields.js';
+import { arrived, unmatched } from './arrived-schemas.js';
 
 /** Where payments are, made and settled. */
 export const PAYMENTS_PATHS = {
@@ -203,6 +204,9 @@ export const createdPaymentResponse = z.object({
   token: tokenSymbol,
   decimals,
   solana_pay_url: z.string().describe('Link for wallets, also as a QR code.'),
+  unmatched: unmatched
+    .optional()
+    .describe('Money that has come for it already and does not pay it. Missing where there is none.'),
 });
 
 /** Response of `POST /payments/:id/transaction` for a Solana Pay wallet. */
@@ -238,6 +242,12 @@ export const paymentResponse = z.object({
   reason: z.string().nullable().describe('Why the last transaction failed, or that it came too late.'),
   payer: address.nullable(),
   block_number: countSchema.nullable(),
+  surplus: z
+    .string()
+    .describe(
+      "What the payment brought to the recipients beyond the price, in the token's smallest unit; the seller's to send back.",
+    ),
+  unmatched,
 });
 
 /** Response of `POST /settle` in the contract's shape. */
@@ -251,13 +261,6 @@ export const settledResponse = z.object({
   status: z.literal('confirmed'),
 });
 
-const arrived = z.object({
-  to: address,
-  token: z.string().describe('Symbol, or the mint of an unknown token.'),
-  mint: address.nullable().describe('Null for SOL.'),
-  amount: z.number(),
-  amount_atomic: z.string(),
-});
 const transfer = arrived.extend({ from: address.describe('Who signed for it.') });
 
 /** Response of `POST /verify` in the contract's shape. What is not known is null. */

@@ -4,6 +4,7 @@ import type {
   InstructionJson,
   PaymentRequestState,
   RequestSettlement,
+  UnmatchedPayment,
 } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
@@ -24,13 +25,24 @@ import {
 /** Accounts of an instruction whose address depends on a payer that is not known yet. */
 type Role = 'payer' | 'payer_token_account';
 
+/** Money that came for a payment and does not pay it. */
+function unmatchedView(unmatched: readonly UnmatchedPayment[], tokens: readonly Token[]) {
+  return unmatched.map(({ signature, reason, received }) => ({
+    tx_signature: signature,
+    reason,
+    received: received.map((it) => receivedView(it, tokens)),
+  }));
+}
+
 /**
  * Response of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and what pays by a wallet.
  * @param base - address under which wallets reach the router
+ * @param tokens - whose symbols are known
  */
 export function createdPaymentView(
-  { request, transfer }: CreatedPayment,
+  { request, transfer, unmatched = [] }: CreatedPayment,
   base: string,
+  tokens: readonly Token[],
 ): ResponseBody<typeof createdPaymentResponse> {
   const { id, network, token, expiresAt, reference, payTo, amount } = request;
   const { from, instructions, transaction, feePayer } = transfer;
@@ -51,6 +63,7 @@ export function createdPaymentView(
     token: token.symbol,
     decimals: token.decimals,
     solana_pay_url: `solana:${base}${fillPath(PAYMENTS_PATHS.transaction, { id })}`,
+    ...(unmatched.length === 0 ? {} : { unmatched: unmatchedView(unmatched, tokens) }),
   };
 }
 
@@ -71,14 +84,14 @@ function withRoles(instruction: InstructionJson, token: Token) {
   return { ...instruction, keys };
 }
 
-/** Response of `GET /payments/:id`. */
-export function paymentStateView({
-  request,
-  status,
-  receipt,
-  signature,
-  reason,
-}: PaymentRequestState): ResponseBody<typeof paymentResponse> {
+/**
+ * Response of `GET /payments/:id`.
+ * @param tokens - whose symbols are known
+ */
+export function paymentStateView(
+  { request, status, receipt, signature, reason, surplus = 0n, unmatched = [] }: PaymentRequestState,
+  tokens: readonly Token[],
+): ResponseBody<typeof paymentResponse> {
   const { id, network, token, amount, payTo, legs, reference, memo, metadata, createdAt, expiresAt } = request;
   return {
     payment_id: id,
@@ -98,6 +111,8 @@ export function paymentStateView({
     reason: reason ?? null,
     payer: receipt?.payer ?? request.payer ?? null,
     block_number: receipt?.slot ?? null,
+    surplus: String(surplus),
+    unmatched: unmatchedView(unmatched, tokens),
   };
 }
 
@@ -142,9 +157,13 @@ export function lookupView(
     token: amount?.token ?? null,
     from: shown?.from ?? null,
     to: shown?.to ?? null,
-    received: received.map((it) => ({ ...amountView(it, tokens), to: it.to })),
+    received: received.map((it) => receivedView(it, tokens)),
     transfers: transfers.map((it) => ({ ...amountView(it, tokens), from: it.from, to: it.to })),
   };
+}
+
+function receivedView(received: Received, tokens: readonly Token[]) {
+  return { ...amountView(received, tokens), to: received.to };
 }
 
 function amountView({ asset, amount, decimals }: Amount, tokens: readonly Token[]) {

@@ -41,9 +41,10 @@ async function asked(): Promise<Asked> {
   return { id: String(body['payment_id']), reference: String(body['reference']), serialized };
 }
 
-/** The caller's wallet pays by itself. */
-function paid(names: readonly string[]): Promise<string> {
-  const legs = splitAmount(CALL_PRICE, fixture().project.split);
+/** The caller's wallet pays by itself, to the first recipient as many times its share. */
+function paid(names: readonly string[], times = 1n): Promise<string> {
+  const [first, ...others] = splitAmount(CALL_PRICE, fixture().project.split);
+  const legs = [{ ...first!, amount: first!.amount * times }, ...others];
   return transferDirectly(fixture().sandbox, { wallet: caller.wallet, legs, names });
 }
 
@@ -145,6 +146,34 @@ describe('a payment is found', () => {
   });
 });
 
+test('a call that is paid with more than its price is served, once, and the rest is told', async () => {
+  const { client, project, sandbox, hits } = fixture();
+  const request = await asked();
+  const seller = project.split[0]!.recipient;
+  const mint = sandbox.tokens[0]!.mint;
+  const before = sandbox.tokenBalance(seller, mint);
+  const signature = await paid([request.reference], 2n);
+  await expectServed(signature);
+  const calls = hits();
+  const again = await client.call(`${project.slug}?more`, {
+    headers: { ...caller.key.headers, ...proofHeader(signature) },
+  });
+  expect([...outcome(again), hits()]).toEqual([402, 'payment_already_used', calls]);
+  const got = sandbox.tokenBalance(seller, mint) - before;
+  const { body } = await client.ask('GET', `/payments/${request.id}`);
+  expect(body).toMatchObject({ status: 'settled', tx_signature: signature, surplus: String(got / 2n), unmatched: [] });
+});
+
+test('more than the price, sent without a request, buys nothing unless it names one', async () => {
+  const { client, project, hits } = fixture();
+  const signature = await paid([], 2n);
+  const calls = hits();
+  const { status, body } = await client.call(project.slug, {
+    headers: { ...caller.key.headers, ...proofHeader(signature) },
+  });
+  expect([status, body['error'], hits()]).toEqual([402, 'invalid_transfer_leg_missing', calls]);
+});
+
 test('what names a reference and pays nothing keeps nobody from paying', async () => {
   const request = await asked();
   await named(request.reference, 150);
@@ -166,5 +195,7 @@ test('what was read of a history once is not read again', async () => {
   await pause(2_100);
   sandbox.resetCalls();
   await ask();
-  expect([sandbox.calls['getSignaturesForAddress'], sandbox.calls['getTransaction'] ?? 0]).toEqual([1, 0]);
+  // What came beside the price is looked for once in five seconds, by a call of its own.
+  expect([1, 2]).toContain(sandbox.calls['getSignaturesForAddress']);
+  expect(sandbox.calls['getTransaction'] ?? 0).toBe(0);
 });

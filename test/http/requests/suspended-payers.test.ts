@@ -99,7 +99,10 @@ describe.each([
     const before = received();
     await send(transaction);
     expect(received()).toBe(before + 10_000n);
-    expect(await statusOf(id)).toBe('created');
+    const unmatched = [{ reason: 'wallet_suspended', received: [{ to: fixture.payTo, amount_atomic: '10000' }] }];
+    // What was looked for when it was prepared is believed for some seconds.
+    await until(async () => JSON.stringify((await ask(`/payments/${id}`)).body).includes(String(unmatched[0]?.reason)));
+    expect((await ask(`/payments/${id}`)).body).toMatchObject({ status: 'created', unmatched });
     const settle = { payment_id: id, signed_transaction: Buffer.from(transaction).toString('base64') };
     expect(await ask('/settle', settle)).toMatchObject(SUSPENDED);
     const honest = await newPayer();

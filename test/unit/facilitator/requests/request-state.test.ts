@@ -1,7 +1,9 @@
 import { requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
+import type { BesidePrice } from '../../../../src/facilitator/proofs/unmatched-payments.js';
 import { createRequestStates } from '../../../../src/facilitator/requests/request-state.js';
 import type { Ledger } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
+import type { PaymentRequestRecord } from '../../../../src/storage/ledger/payment-request.js';
 import { landedFor, NOW, requestOf, requestParts } from '../../../helpers/request-parts.js';
 import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
@@ -11,8 +13,10 @@ const [payer, lease] = [walletKey('payer').address, 'lease'];
 const { network, payTo, amount } = request;
 const receipt = { signature: 's', network, payer, payTo, asset: request.token.mint, amount, slot: 7 };
 
+const NOTHING: BesidePrice = { surplus: 0n, unmatched: [] };
+
 /** A request, and what has become of its payment. */
-async function scene(live?: (ledger: Ledger) => Promise<unknown>) {
+async function scene(live?: (ledger: Ledger) => Promise<unknown>, beside: BesidePrice = NOTHING) {
   const ledger = createMemoryLedger();
   await ledger.savePaymentRequest(request);
   const clock = { now: NOW };
@@ -20,11 +24,12 @@ async function scene(live?: (ledger: Ledger) => Promise<unknown>) {
   if (live !== undefined) await attempt(ledger, live);
   const looks: string[] = [];
   const told = { onLook: async (): Promise<void> => {} };
-  const stateOf = createRequestStates(parts, async ({ id }) => {
+  const walletPayments = async ({ id }: PaymentRequestRecord) => {
     looks.push(id);
     await told.onLook();
-    return { status: 'none' };
-  });
+    return { status: 'none' } as const;
+  };
+  const stateOf = createRequestStates(parts, walletPayments, async () => beside);
   return { ledger, clock, looks, told, state: () => stateOf(request.id), stateOf };
 }
 
@@ -107,4 +112,17 @@ test('the chain is searched once in a while, but again at once after an outage',
   await state();
   await state();
   expect(looks).toHaveLength(2);
+});
+
+test('what came beside the price is told with the state, and can be put into JSON', async () => {
+  const asset = request.token.mint;
+  const received = [{ asset, decimals: 9, amount: 4n, to: payTo, from: payer }];
+  const unmatched = [{ signature: 't', reason: 'invalid_transfer_leg_missing' as const, received }];
+  const { state } = await scene(land, { surplus: 2n, unmatched });
+  const told = await state();
+  expect(told).toMatchObject({ status: 'settled', receipt, surplus: 2n, unmatched });
+  expect(JSON.parse(JSON.stringify(told))).toMatchObject({
+    surplus: '2',
+    unmatched: [{ signature: 't', received: [{ amount: '4' }] }],
+  });
 });
