@@ -34,6 +34,15 @@ describe('a server that does not start for what it was told', () => {
   });
 });
 
+test.each([
+  [['logout'], 'XDG_CONFIG_HOME'],
+  [['pay', 'http://127.0.0.1:9/', '--demo'], 'XDG_STATE_HOME'],
+])('%p says so to a user without a home folder', async (args, variable) => {
+  const ended = await endOf(runFile('src/cli/main.ts', args, { HOME: '', [variable]: '' }));
+  const told = `tollhouse: this user has no home folder: set HOME, or ${variable} to a folder for its files\n`;
+  expect(ended).toEqual({ code: 1, text: expect.stringContaining(told) });
+});
+
 describe('what the system refuses', () => {
   let fixture: CliFixture;
   const at = (name: string) => join(fixture.folder, name);

@@ -167,6 +167,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     'command',
+    'user-folder',
     'output/',
     'arguments/',
     'sub-command',

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { trimEnd } from '../../lib/trim-end.js';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
 import { CommandError, UsageError } from '../command.js';
+import { userFolder } from '../user-folder.js';
 import { DEFAULT_SERVER } from './server-client.js';
 
 const signInSchema = z.object({
@@ -32,9 +32,7 @@ const OWNER_ONLY_FOLDER = 0o700;
 
 /** Where sign-ins are kept: `tollhouse/credentials.json` in `XDG_CONFIG_HOME`, or in `~/.config`. */
 export function credentialsPath(): string {
-  const { XDG_CONFIG_HOME = '' } = process.env;
-  const folder = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homedir(), '.config');
-  return join(folder, 'tollhouse', 'credentials.json');
+  return join(userFolder('XDG_CONFIG_HOME', '.config'), 'tollhouse', 'credentials.json');
 }
 
 /** The server that is meant: the one named, else the one signed in to last, else a local one. Without a `/` at its end. */

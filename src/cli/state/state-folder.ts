@@ -1,15 +1,14 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
+import { userFolder } from '../user-folder.js';
 
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
 /** Where commands keep what they have to remember: `tollhouse` in `XDG_STATE_HOME`, or in `~/.local/state`. */
 export function stateFolder(): string {
-  const { XDG_STATE_HOME = '' } = process.env;
-  return join(isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state'), 'tollhouse');
+  return join(userFolder('XDG_STATE_HOME', '.local/state'), 'tollhouse');
 }
 
 /** The text of a file there; undefined where there is none, or it cannot be read. Warns of one that others can read. */
