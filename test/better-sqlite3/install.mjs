@@ -28,6 +28,9 @@ function install() {
   const npm = process.env.npm_execpath;
   if (npm === undefined) throw new Error('npm runs this: npm run prepare');
   const folder = join(here, major);
+  console.log(
+    `Installing SQLite for Node ${process.versions.node}; where it has to be compiled that takes a minute or more.`,
+  );
   const flags = ['--no-audit', '--no-fund', '--loglevel=error'];
   execFileSync(process.execPath, [npm, 'ci', '--prefix', folder, ...flags], { stdio: 'inherit' });
   rmSync(place, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { openStorage } from '../../src/storage/open-storage.js';
 import { openTcpRelay } from '../helpers/nodes/tcp-relay.js';
 import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { openPooler } from '../helpers/storage/pooler.js';
@@ -42,6 +43,17 @@ async function allowed(connections: number): Promise<Way> {
   return { url: url.href };
 }
 
+/** A user of the database who may do nothing with the tables of others. */
+async function withoutRights(): Promise<Way> {
+  const url = new URL(await postgres.newDatabase());
+  await (await openStorage(url.href)).close();
+  const role = `poor_${randomUUID().slice(0, 8)}`;
+  await postgres.query(url.href, `create role ${role} login password 'house'`);
+  roles.push(role);
+  url.username = role;
+  return { url: url.href };
+}
+
 async function opened(open: () => Promise<Way>): Promise<string> {
   const way = await open();
   ways.push(way);
@@ -71,6 +83,12 @@ test.each<[string, () => Promise<Way>, RegExp, string]>([
     () => allowed(2),
     /too many connections for role|allows this user 2 connections/,
     'allow 11 connections',
+  ],
+  [
+    'a user without rights',
+    withoutRights,
+    /permission denied for table tollhouse_/,
+    'allow its user what the one that made the tables may',
   ],
 ])('%s: the log, the end of the server and the doctor say so, and what to do', async (_what, open, cause, advice) => {
   const url = await opened(open);

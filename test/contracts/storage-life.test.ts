@@ -40,6 +40,12 @@ const KINDS: Kind[] = [
   },
 ];
 
+test.each(KINDS)('a storage on $name may be closed twice, also at once', async ({ newUrl }) => {
+  const storage = await openStorage(await newUrl());
+  await Promise.all([storage.close(), storage.close()]);
+  await storage.close();
+});
+
 describe.each(KINDS)('the schema on $name', ({ newUrl, execute }) => {
   test('is made once by many instances that start at once', async () => {
     const url = await newUrl();

@@ -203,8 +203,11 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     }
   }
 
+  let closing: Promise<unknown> | undefined;
+
   async function close(): Promise<void> {
-    await Promise.all([presence.close(), pool.end()]);
+    closing ??= Promise.all([presence.close(), pool.end()]);
+    await closing;
   }
 
   return { dialect: 'postgres', presence, query, batch, batchIf, close };

@@ -6,8 +6,12 @@ import { storeUnavailable } from './sql-database.js';
 export const POOL_CONNECTIONS = 10;
 export const CONNECTIONS = POOL_CONNECTIONS + 1;
 
-/** SQLSTATEs that a retry does not help: wrong name, password or database, missing rights, a server that is too old. */
-const WRONG_URL = new Set(['28000', '28P01', '3D000', '42501', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
+/** SQLSTATEs that a retry does not help: wrong name, password or database, a server that is too old. */
+const WRONG_URL = new Set(['28000', '28P01', '3D000', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
+
+const NO_RIGHTS = '42501';
+const RIGHTS_ADVICE =
+  'allow its user what the one that made the tables may: name that one in the URL, or make this one their owner (all begin with tollhouse_)';
 
 /** Of statements that were prepared in a session and are not in it: a pooler has changed the session between them. */
 const OTHER_SESSION = new Set(['26000', '42P05']);
@@ -32,6 +36,7 @@ export class SharedSession extends Error {
 export function cannotConnect(url: string, cause: unknown): TollhouseError {
   const { host, pathname } = new URL(url);
   const detail = `cannot use the PostgreSQL database ${host}${pathname} (${lineOf(cause)})`;
+  if (codeOf(cause) === NO_RIGHTS) return badOption('openStorage', `${detail}; ${RIGHTS_ADVICE}`, 'databaseUrl');
   if (WRONG_URL.has(codeOf(cause))) return badOption('openStorage', `${detail}; correct the URL`, 'databaseUrl');
   const advice = adviceFor(cause) ?? 'is it running?';
   return new TollhouseError('store_unavailable', `openStorage: ${detail}; ${advice}`, { cause });
