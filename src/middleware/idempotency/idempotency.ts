@@ -6,6 +6,7 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { clientIp } from '../../lib/http/client-ip.js';
 import { resolveOptions } from '../../lib/options.js';
+import { addressProof } from '../gate/client-address.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { askOption } from '../gate/option-fault.js';
@@ -173,11 +174,11 @@ function ownerOfKey(req: Request): string | undefined {
 /** By credentials; without any by address where the key is short. */
 function callerOf(req: Request, key: string): string {
   const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
-  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : addressOwner(req);
+  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : `address ${addressProof(req)}`;
   return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
 }
 
-/** Names the address of a request, for what nobody has proven. */
+/** Names the address of a request, for what nobody has proven: what a client writes itself would give it more shares. */
 export function addressOwner(req: Request): string {
   return `address ${ipKeyGenerator(clientIp(req) ?? '')}`;
 }

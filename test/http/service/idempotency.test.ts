@@ -112,6 +112,15 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
     expect(runs()).toBe(5);
   });
 
+  test('a short key opens nothing for others behind the same proxy, where that is not trusted', async () => {
+    const { send } = await openApp();
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    await send('short', from('192.0.2.1'));
+    expect((await send('short', from('192.0.2.2'))).replayed).toBeNull();
+    expect((await send('short')).replayed).toBeNull();
+    expect((await send('short', from('192.0.2.1'))).replayed).toBe('true');
+  });
+
   test('a key of 16 characters counts for whoever brings it, a shorter one by address', async () => {
     const { send } = await openApp({}, (app, run) => {
       app.set('trust proxy', 1);
