@@ -10,6 +10,7 @@ import type { WalletIdentity } from '../identity/create-identity.js';
 import { basePathOf } from '../middleware/gate/request-url.js';
 import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
+import { isRequestId } from '../storage/ledger/payment-request.js';
 import { DEFAULT_QUOTAS } from '../storage/owners/quotas.js';
 import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
 import { createCallGates, listedTerms } from './calls/call-gate.js';
@@ -64,7 +65,6 @@ export interface ServiceRoutes extends GatewayRoutes {
 }
 
 const PLACES = { home: '/', docs: DOCS_PATH };
-const REQUEST_ID = 'pay_';
 const NO_API: GatewayRoutes = { authenticated: [], open: [] };
 
 /** What stands around the service's pages; undefined where it has none. */
@@ -135,8 +135,8 @@ function requestLimit({ networks, gateway, counters }: ServiceRoutesParts): Requ
   const usual = DEFAULT_QUOTAS.unpaidRequests;
   const requests = gateway?.requests ?? createRequestLimit({ counters, usual, now: Date.now });
   networks.joined.on('payment.settled', ({ resource }) => {
-    if (!resource.startsWith(REQUEST_ID)) return;
-    const find = () => networks.find((it) => it.paymentRequest(resource));
+    if (!isRequestId(resource)) return;
+    const find = () => networks.find((it) => it.paymentRequest(resource, { beside: false }));
     void find().then(
       (found) => found && requests.paid(found.request),
       () => {},

@@ -152,8 +152,11 @@ export interface PaymentRequests {
     feePayer: 'facilitator' | 'payer',
     askSeller?: AskSeller,
   ): Promise<CreatedPayment | undefined>;
-  /** Where a request stands; finds transactions that a wallet sent by itself, by their reference. */
-  paymentRequest(id: string): Promise<PaymentRequestState | undefined>;
+  /**
+   * Where a request stands; finds transactions that a wallet sent by itself, by their reference.
+   * @param options - `beside`: whether the chain is asked for `surplus` and `unmatched` as well. Default true
+   */
+  paymentRequest(id: string, options?: { readonly beside?: boolean }): Promise<PaymentRequestState | undefined>;
   /**
    * Settles a request with a signed transaction that has its outcome, however it was built.
    * @param askSeller - asked before a transaction is sent, and not for one that was sent already. Default: nobody is

@@ -8,7 +8,7 @@ import { isBookedLate } from '../proofs/late-payment.js';
 import type { RequestParts } from '../proofs/request-terms.js';
 import type { ReadBesidePrice } from '../proofs/unmatched-payments.js';
 import type { WalletPayments } from '../proofs/wallet-payments.js';
-import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
+import type { PaymentRequestState, PaymentRequestStatus, PaymentRequests } from './payment-request-types.js';
 import { resolveAttempt } from './resolve-attempt.js';
 
 /** How long the chain's response is believed, so that polling costs a look in two seconds and not one each. */
@@ -29,7 +29,7 @@ export function createRequestStates(
   parts: RequestParts,
   walletPayments: WalletPayments,
   readBesidePrice: ReadBesidePrice,
-): (id: string) => Promise<PaymentRequestState | undefined> {
+): PaymentRequests['paymentRequest'] {
   const { ledger, network } = parts;
   const looked = boundedCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
 
@@ -54,9 +54,9 @@ export function createRequestStates(
     return stateOf(parts, (await ledger.findPaymentRequest(id)) ?? request);
   }
 
-  return async (id) => {
+  return async (id, { beside: looksBeside = true } = {}) => {
     const state = await find(id);
-    if (state === undefined) return undefined;
+    if (state === undefined || !looksBeside) return state;
     const { surplus, unmatched } = await readBesidePrice(state.request, state);
     if (surplus === 0n && unmatched.length === 0) return state;
     const beside = { ...(surplus === 0n ? {} : { surplus }), ...(unmatched.length === 0 ? {} : { unmatched }) };

@@ -1,6 +1,6 @@
 import type { Claim } from '../../facilitator/types.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
-import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { isRequestId, type PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Spending } from '../figures/spending.js';
 import type { Call } from './call.js';
 
@@ -34,9 +34,6 @@ export interface CallBudgetsParts {
   readonly now: () => number;
 }
 
-/** How ids of payment requests begin. */
-const REQUEST = 'pay_';
-
 /** What was begun in time may land so much later; what has been sent is held by itself. */
 const SETTLING_MS = 120_000;
 
@@ -45,7 +42,7 @@ export function createCallBudgets({ spending, now }: CallBudgetsParts): CallBudg
   return {
     async hold(call, { id, resource, terms, receipt }) {
       const { key, at } = call;
-      const payment = resource.startsWith(REQUEST) ? resource : id;
+      const payment = isRequestId(resource) ? resource : id;
       const charge = { mint: terms.asset, amount: terms.amount };
       const isTaken = receipt !== undefined;
       call.held = isTaken ? { id: payment, isShared: true } : await spending.hold({ key, charge, at }, payment);

@@ -63,7 +63,7 @@ async function ofTransaction(signature: string, parts: ReceiptParts, req: Reques
 }
 
 async function ofRequest(id: string, parts: ReceiptParts, req: Request): Promise<Receipt> {
-  const state = await parts.networks.find((it) => it.paymentRequest(id));
+  const state = await parts.networks.find((it) => it.paymentRequest(id, { beside: false }));
   if (state === undefined) throw notFound();
   const { request, status, signature, reason, receipt } = state;
   const { token, legs, memo, payer } = request;

@@ -39,6 +39,11 @@ export interface PaymentRequestRecord {
   readonly countedFor?: string;
 }
 
+/** Whether what a payment is for is a payment request, by its id: what is sold at a gate has a method and a path. */
+export function isRequestId(resource: string): boolean {
+  return resource.startsWith('pay_');
+}
+
 /** The part of a ledger that keeps payment requests. */
 export interface PaymentRequestLedger {
   /** Keeps a payment request, and the events that tell of it, all or nothing. */

@@ -32,6 +32,14 @@ function withMemo(draft: Draft, text: string): Draft {
   return { ...draft, instructions: [...draft.instructions, memo(text)] };
 }
 
+test('settling asks the chain for the history of a payment once, before it is sent, and its receipt not at all', async () => {
+  const created = await fixture().create();
+  fixture().sandbox.resetCalls();
+  expect((await fixture().settle(created.payment_id, signCreated(created, fixture().payer))).status).toBe(200);
+  expect((await fixture().get(`/receipts/${created.payment_id}`)).status).toBe(200);
+  expect(fixture().sandbox.calls.getSignaturesForAddress).toBe(1);
+});
+
 describe('five at once', () => {
   test('different signed transactions for one payment move the money once, and every answer is honest', async () => {
     const { sandbox, feePayer } = fixture();
