@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../src/storage/events/events.js';
 import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
-import type { DeliveryStore, TakenDelivery } from '../../src/storage/webhooks/deliveries.js';
+import type { AttemptOutcome, DeliveryStore, TakenDelivery } from '../../src/storage/webhooks/deliveries.js';
 import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
 import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
 import type { WebhookRecord } from '../../src/storage/webhooks/webhooks.js';
@@ -204,6 +204,32 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       ]);
       expect(await createSqlWebhooks(database).find(ALICE, webhook.id)).not.toHaveProperty('failingSince');
       expect(await deliveries.find('whk_other', taken!.id)).toBeUndefined();
+    });
+
+    test('keep the newest attempts of each webhook, of those that fail and of those that succeed, until the webhook goes', async () => {
+      const [webhook, another] = [await register(), await register()];
+      deliveries = createSqlDeliveries(database, clock.now, 2);
+      await tell(anEvent());
+      const [ofOther] = await take(another.id, 'other');
+      await deliveries.record(ofOther!, attempt(), { nextAt: clock.now() });
+      const numbers = async (id: string) => (await deliveries.attempts(id)).map(({ number }) => number);
+      const make = async (outcome: AttemptOutcome) => {
+        await clock.advance(1);
+        const [taken] = await take(webhook.id, `lease ${clock.now()}`);
+        await deliveries.record(taken!, attempt({ at: clock.now() }), outcome);
+        return taken!.id;
+      };
+      let id = '';
+      for (let n = 0; n < 4; n += 1) id = await make({ nextAt: clock.now() });
+      expect(await numbers(id)).toEqual([3, 4]);
+      for (let n = 0; n < 3; n += 1) {
+        await make({ state: 'delivered' });
+        await deliveries.retry(id);
+      }
+      expect(await numbers(id)).toEqual([3, 4, 6, 7]);
+      expect(await deliveries.find(webhook.id, id)).toMatchObject({ attempts: 7 });
+      await createSqlWebhooks(database).remove(ALICE, webhook.id, clock.now());
+      expect([await numbers(id), await numbers(ofOther!.id)]).toEqual([[], [1]]);
     });
 
     test('that fail are due again at their time, and the receiver is failing since the first of them', async () => {

@@ -21,6 +21,9 @@ export interface AttemptParts {
   readonly random: () => number;
 }
 
+/** So much of an answer shows its owner what went wrong, in characters. */
+const KEPT_CHARACTERS = 256;
+
 const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tollhouse-Webhooks' };
 
 /**
@@ -39,14 +42,22 @@ export async function attemptDelivery(
     signingSecrets(webhook, at),
   );
   const answer = await sender.send({ url: webhook.url, headers: { ...FIXED_HEADERS, ...signed }, body });
-  const { retryAfter: _spent, ...kept } = answer;
   const outcome = outcomeOf(answer, { place: delivery.place, now: now(), random: random() });
-  const recorded = await deliveries.record(delivery, { at, ...kept }, outcome);
+  const hasSucceeded = 'state' in outcome && outcome.state === 'delivered';
+  const recorded = await deliveries.record(delivery, { at, ...keptOf(answer, hasSucceeded) }, outcome);
   if (!recorded) return;
   onAttempt?.({ outcome: 'state' in outcome ? outcome.state : 'retried' });
-  if ('state' in outcome && outcome.state === 'delivered') return;
+  if (hasSucceeded) return;
   const reason = reasonToDisable(webhook, answer, now());
   if (reason !== undefined) await webhooks.disable(webhook.id, reason, now(), [disabledEvent(webhook, reason, now())]);
+}
+
+/** What a receiver says is the receiver's to choose, and kept for weeks: no more than tells its owner what went wrong. */
+function keptOf({ durationMs, status, error, answer }: WebhookResponse, hasSucceeded: boolean) {
+  return {
+    durationMs,
+    ...defined({ status, error, answer: hasSucceeded ? undefined : answer?.slice(0, KEPT_CHARACTERS) }),
+  };
 }
 
 /** Two while the receiver may not know the new one yet. */

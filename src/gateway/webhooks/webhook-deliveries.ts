@@ -26,7 +26,7 @@ export interface WebhookDeliveries {
   test(caller: WebhookCaller, id: string, type?: EventType): Promise<DeliveryRecord>;
   /** The newest first. */
   deliveries(caller: WebhookCaller, id: string, page: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
-  /** A delivery with all attempts at it. */
+  /** A delivery with the attempts at it that are still kept. */
   delivery(caller: WebhookCaller, id: string, deliveryId: string): Promise<LoggedDelivery>;
   /** Delivers once more, now and by a new schedule; what is under way stays as it is. Rejects with `webhook_disabled`. */
   retry(caller: WebhookCaller, id: string, deliveryId: string): Promise<DeliveryRecord>;

@@ -39,7 +39,7 @@ export interface WebhookSender {
 }
 
 const TIMEOUT_MS = 15_000;
-/** So much of a response is read and kept, in bytes. */
+/** So much of a response is read, in bytes. */
 const MAX_ANSWER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1024;
 const IDLE_MS = 10_000;
@@ -75,7 +75,7 @@ export function createWebhookSender({ guard, timeoutMs = TIMEOUT_MS }: WebhookSe
   };
 }
 
-/** Reads no more than is kept; the rest goes with the connection. */
+/** Reads no more than that; the rest goes with the connection. */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -140,18 +140,22 @@ export const deliveryResponse = z.object({
   finished_at: time.nullable(),
 });
 
-/** A delivery with all attempts at it. */
+/** A delivery with the attempts at it that are still kept. */
 export const loggedDeliveryResponse = deliveryResponse.extend({
-  log: z.array(
-    z.object({
-      number: countSchema,
-      at: time,
-      duration_ms: countSchema,
-      status: z.int().nullable().describe('HTTP status of the answer.'),
-      error: z.string().nullable().describe('Why there was no whole answer: `timeout`, `ECONNREFUSED`, ….'),
-      answer: z.string().nullable().describe('The first 4 KiB of the answer.'),
-    }),
-  ),
+  log: z
+    .array(
+      z.object({
+        number: countSchema,
+        at: time,
+        duration_ms: countSchema,
+        status: z.int().nullable().describe('HTTP status of the answer.'),
+        error: z.string().nullable().describe('Why there was no whole answer: `timeout`, `ECONNREFUSED`, ….'),
+        answer: z.string().nullable().describe('The first 256 characters of the answer, where the attempt failed.'),
+      }),
+    )
+    .describe(
+      'Of a webhook the newest 1,000 attempts are kept that failed, and as many that succeeded; `attempts` counts all.',
+    ),
 });
 
 /** Response of `GET /api/v1/webhooks/:id/deliveries`. */

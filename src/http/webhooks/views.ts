@@ -44,7 +44,7 @@ export function deliveryView(delivery: DeliveryRecord): ResponseBody<typeof deli
   };
 }
 
-/** A delivery with all attempts at it. */
+/** A delivery with the attempts at it that are still kept. */
 export function loggedDeliveryView({
   delivery,
   attempts,

@@ -31,7 +31,7 @@ export interface DeliveryAttempt {
   readonly status?: number;
   /** Why there was no whole response, for programs: `timeout`, `address_refused`, `ECONNREFUSED`. */
   readonly error?: string;
-  /** The beginning of the response's body. */
+  /** The beginning of the response's body, where the attempt has failed. */
   readonly answer?: string;
 }
 
@@ -91,7 +91,7 @@ export interface DeliveryStore {
   take(webhookId: string, taking: Taking): Promise<readonly TakenDelivery[]>;
   /**
    * Records an attempt and what follows from it, and gives the delivery back. False, and nothing changed, when it is held
-   * by somebody else by now.
+   * by somebody else by now. Of a webhook so many attempts are kept that have succeeded, and as many that have not: the newest.
    */
   record(delivery: TakenDelivery, attempt: Omit<DeliveryAttempt, 'number'>, outcome: AttemptOutcome): Promise<boolean>;
   /**
@@ -102,7 +102,7 @@ export interface DeliveryStore {
   /** The newest first. */
   list(webhookId: string, query: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
   find(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
-  /** All attempts at a delivery, the first one first. */
+  /** The attempts at a delivery that are still kept, the first one first. */
   attempts(id: string): Promise<readonly DeliveryAttempt[]>;
   /** Makes a delivery due now, with a new schedule; false when an attempt is under way. */
   retry(id: string): Promise<boolean>;

@@ -71,8 +71,16 @@ export const DELIVERIES = {
   },
   recordAttempt: {
     name: 'tollhouse_delivery_attempt',
-    text: `insert into tollhouse_delivery_attempt (delivery_id, number, at, duration_ms, status, error, answer)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
+    text: `insert into tollhouse_delivery_attempt
+        (delivery_id, number, at, duration_ms, status, error, answer, webhook_id, delivered)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  },
+  /** All but the newest `$3` of those of a webhook that have succeeded, or of the others. */
+  forgetAttempts: {
+    name: 'tollhouse_delivery_forget_attempts',
+    text: `delete from tollhouse_delivery_attempt where webhook_id = $1 and delivered = $2 and at < (
+        select at from tollhouse_delivery_attempt where webhook_id = $1 and delivered = $2
+        order by at desc limit 1 offset $3 - 1)`,
   },
   succeeding: {
     name: 'tollhouse_webhook_succeeding',

@@ -16,14 +16,22 @@ import { toWebhook } from './webhook-rows.js';
 /** After every delivery. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
 
+/** So many attempts are kept of a webhook that have succeeded, and as many that have not. */
+const KEPT_ATTEMPTS = 1_000;
+
 /** More than anybody has. */
 const NO_BOUND = 1_000_000;
 
 /**
  * The outbox on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
+ * @param keptAttempts - so many that have succeeded are kept of a webhook, and as many that have not. Default 1,000
  */
-export function createSqlDeliveries(database: SqlDatabase, now: () => number = Date.now): DeliveryStore {
+export function createSqlDeliveries(
+  database: SqlDatabase,
+  now: () => number = Date.now,
+  keptAttempts: number = KEPT_ATTEMPTS,
+): DeliveryStore {
   const { lock, take } = takingStatements(database.dialect);
 
   async function fanOut(limit: number): Promise<number> {
@@ -55,9 +63,10 @@ export function createSqlDeliveries(database: SqlDatabase, now: () => number = D
       ]);
       return (results.at(-1) ?? []).map((row) => toTaken(row, webhookId, lease));
     },
-    record: async (delivery, attempt, outcome) =>
-      (await database.batchIf(outcomeStep(delivery, outcome, now()), attemptSteps(delivery, attempt, outcome))).length >
-      0,
+    async record(delivery, attempt, outcome) {
+      const steps = attemptSteps(delivery, attempt, { outcome, kept: keptAttempts });
+      return (await database.batchIf(outcomeStep(delivery, outcome, now()), steps)).length > 0;
+    },
     async queue(event, webhookId, place) {
       const delivery = { id: newId('dlv'), webhookId, eventId: event.id, eventType: event.type, createdAt: event.at };
       const row = { ...columnsOf(delivery.id, event.id, webhookId), ...pendingAt(event.at), place };
@@ -118,12 +127,14 @@ function outcomeStep({ id, lease }: TakenDelivery, outcome: AttemptOutcome, time
 function attemptSteps(
   { id, webhookId, attempts }: TakenDelivery,
   { at, durationMs, status, error, answer }: Omit<DeliveryAttempt, 'number'>,
-  outcome: AttemptOutcome,
+  { outcome, kept }: { readonly outcome: AttemptOutcome; readonly kept: number },
 ): readonly Step[] {
   const values = [attempts + 1, at, Math.round(durationMs), status ?? null, error ?? null, answer ?? null] as const;
   const hasSucceeded = 'state' in outcome && outcome.state === 'delivered';
+  const kind = hasSucceeded ? 1 : 0;
   return [
-    [DELIVERIES.recordAttempt, id, ...values],
+    [DELIVERIES.recordAttempt, id, ...values, webhookId, kind],
+    [DELIVERIES.forgetAttempts, webhookId, kind, kept],
     hasSucceeded ? [DELIVERIES.succeeding, webhookId] : [DELIVERIES.failing, webhookId, at],
   ];
 }

@@ -63,6 +63,10 @@ const WEBHOOKS = {
       set state = 'failed', finished_at = $2, next_at = case when lease is null then null else next_at end
       where webhook_id = $1 and state = 'pending'`,
   },
+  forgetAttempts: {
+    name: 'tollhouse_webhook_forget_attempts',
+    text: 'delete from tollhouse_delivery_attempt where webhook_id = $1',
+  },
 } as const satisfies Record<string, Statement>;
 
 /** Webhooks on SQLite or Postgres. The database is not closed with it. */
@@ -101,8 +105,9 @@ export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
       const steps = [[WEBHOOKS.giveUp, id, at] as const, ...eventSteps(events), ...auditSteps(audit)];
       return (await database.batchIf([WEBHOOKS.disable, id, reason, at], steps)).length > 0;
     },
-    remove: async (owner, id, at, audit) =>
-      (await database.batchIf([WEBHOOKS.remove, owner, id], [[WEBHOOKS.giveUp, id, at], ...auditSteps(audit)])).length >
-      0,
+    async remove(owner, id, at, audit) {
+      const steps: readonly Step[] = [[WEBHOOKS.giveUp, id, at], [WEBHOOKS.forgetAttempts, id], ...auditSteps(audit)];
+      return (await database.batchIf([WEBHOOKS.remove, owner, id], steps)).length > 0;
+    },
   };
 }

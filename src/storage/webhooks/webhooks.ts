@@ -84,7 +84,7 @@ export interface WebhookStore {
     events?: readonly EventRecord[],
     audit?: Audit,
   ): Promise<boolean>;
-  /** Forgets it and gives up what is to be delivered to it; false when there is none. */
+  /** Forgets it, and how it has answered, and gives up what is to be delivered to it; false when there is none. */
   remove(owner: string, id: string, at: number, audit?: Audit): Promise<boolean>;
 }
 
