@@ -47,7 +47,7 @@ export type GatewayOptions = GatewaySettings & FacilitatorsOption<EmbeddedFacili
 /** What is said of a gateway beside its facilitators. */
 export interface GatewaySettings {
   /** What `openStorage` answered. It is not closed with the gateway. Default: that of the facilitator. */
-  readonly storage?: Pick<Storage, 'gateway' | 'counters'>;
+  readonly storage?: Pick<Storage, 'gateway' | 'counters' | 'dailyCounters'>;
   /** Networks that upstreams and webhooks may lie in although they are not public, over http too, in CIDR notation. Default: none. */
   readonly allowPrivateNetworks?: readonly string[];
   /** Multiplies every limit of keys and projects. Default 1. */
@@ -116,13 +116,13 @@ export function createGateway(given: GatewayOptions): Gateway {
   const networks = networksOf(WHERE, setup);
   const { storage = networks.first.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
-  const { gateway: stores, counters } = storage;
+  const { gateway: stores, counters, dailyCounters } = storage;
   const { book, credit, receipts } = stores;
   const parts: Parts = {
     networks,
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
-    strangers: strangersOf(setup, networks, { stores, counters }),
+    strangers: strangersOf(setup, networks, { stores, counters, dailyCounters }),
     secretBox: createSecretBox(WHERE, [setup.secretsKey].flat()),
     onFault,
     now,
@@ -185,7 +185,7 @@ interface Parts {
 function strangersOf(
   setup: Readonly<z.output<typeof optionsOfSeveral>>,
   { mode }: Networks,
-  books: Pick<StrangersParts, 'stores' | 'counters'>,
+  books: Pick<StrangersParts, 'stores' | 'counters' | 'dailyCounters'>,
 ): Strangers {
   const { quotas, operators, owners, now } = setup;
   const byDefault = mode === 'live' ? operators : 'open';

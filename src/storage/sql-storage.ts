@@ -53,6 +53,7 @@ async function open(databaseUrl: string, redisUrl: string | undefined, now: () =
     return {
       ...base,
       counters: withCounts(base.counters, redis),
+      dailyCounters: redis,
       close: async () => void (await Promise.all([base.close(), redis.close()])),
     };
   } catch (error) {
@@ -118,6 +119,7 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
     database,
     ledger,
     counters,
+    dailyCounters: counters,
     passes,
     refunds: createSqlRefundStore(database, now),
     idempotency,

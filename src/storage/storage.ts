@@ -34,6 +34,8 @@ export interface Storage {
   readonly database: SqlDatabase;
   readonly ledger: Ledger;
   readonly counters: Counters;
+  /** Counts of bounds that last a day, which a restart takes nothing of: in Redis where `counters` counts there, else in the database. */
+  readonly dailyCounters: Pick<Counters, 'increment' | 'decrement'>;
   /** What a gateway keeps, in the same database as the ledger. */
   readonly gateway: GatewayStores;
   /** Since when wallets have been seen holding what gates with `heldFor` ask for. */

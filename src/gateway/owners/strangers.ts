@@ -11,6 +11,8 @@ import { createRequestLimit, type RequestLimit } from './request-limit.js';
 export interface StrangersParts {
   readonly stores: Pick<GatewayStores, 'owners' | 'suspensions' | 'projects' | 'keys' | 'audit'>;
   readonly counters: Pick<Counters, 'increment' | 'decrement' | 'takeOnce'>;
+  /** Where changes are counted. */
+  readonly dailyCounters: Pick<Counters, 'increment' | 'decrement'>;
   /** What one wallet may own that has no quotas of its own. */
   readonly quotas: Quotas;
   /** Wallets of the operators, base58. */
@@ -33,7 +35,8 @@ export interface Strangers {
 }
 
 /** Makes what bounds the strangers on a gateway. */
-export function createStrangers({ stores, counters, operators, owners, now, ...parts }: StrangersParts): Strangers {
+export function createStrangers(given: StrangersParts): Strangers {
+  const { stores, counters, dailyCounters, operators, owners, now, ...parts } = given;
   const { suspensions } = stores;
   const operator = createOperator({ ...stores, operators, now });
   const quotas = async (owner: string) => ({ ...parts.quotas, ...(await stores.owners.quotasOf(owner)) });
@@ -42,7 +45,7 @@ export function createStrangers({ stores, counters, operators, owners, now, ...p
     operator,
     suspensions,
     quotas,
-    changes: createChangeLimit({ counters, quotas, isOperator, now }),
+    changes: createChangeLimit({ counters: dailyCounters, usual: parts.quotas.dailyChanges, quotas, isOperator, now }),
     requests: createRequestLimit({
       counters,
       usual: parts.quotas.unpaidRequests,

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { ChangeLimit } from '../../gateway/owners/change-limit.js';
 import { onHeaders } from '../../lib/http/write-head.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { sendError } from '../../middleware/gate/respond.js';
 import { callerOf } from '../framework/api-caller.js';
 
@@ -9,7 +10,7 @@ import { callerOf } from '../framework/api-caller.js';
 const READING = new Set(['GET', 'HEAD']);
 
 /**
- * Makes what counts the changes of a caller's wallet, and refuses those beyond its quota. What was refused for whatever reason has
+ * Makes what counts the changes of a caller's wallet and address, and refuses those beyond what they may make. What was refused for whatever reason has
  * changed nothing, and does not count.
  */
 export function limitChanges(changes: ChangeLimit): RequestHandler {
@@ -23,7 +24,7 @@ export function limitChanges(changes: ChangeLimit): RequestHandler {
 }
 
 async function count(changes: ChangeLimit, req: Request, res: Response): Promise<void> {
-  const takeBack = await changes.count(callerOf(req).wallet);
+  const takeBack = await changes.count({ wallet: callerOf(req).wallet, ...clientAddress(req) });
   onHeaders(res, () => {
     if (res.statusCode >= 400) takeBack();
   });

@@ -25,6 +25,9 @@ export const UNPAID_WALLETS = 5;
 /** The time within which the changes of a wallet are counted, from the first of them on, in milliseconds: a day. */
 export const CHANGES_MS = 86_400_000;
 
+/** As many changes as so many wallets make come from one address. */
+export const ADDRESS_WALLETS = 5;
+
 /** How many projects and keys of a wallet may end within {@link ENDED_MS}, for each that it may have: what is kept of them has a bound too. */
 export const ENDED_PER_LIVING = 5;
 
@@ -97,13 +100,24 @@ export function endedTooMany(quota: keyof typeof ENDED, most: number, freeAt: nu
   return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
 }
 
-/**
- * The error for a wallet that has made as many changes as it may.
- * @param most - how many that are
- * @param waitMs - in how many milliseconds it may make the next one
- */
-export function changesUsedUp(most: number, waitMs: number): TollhouseError {
-  const detail = `One wallet may make ${most} changes a day here, its keys included, and nothing was changed now. Retry-After tells when to make the next one, or ask the operator of this service for more.`;
+/** Of whom there are as many changes as may be. */
+export interface UsedUpChanges {
+  /** How many that are. */
+  readonly most: number;
+  readonly whose: 'wallet' | 'address';
+  /** In how many milliseconds the next one may be made. */
+  readonly waitMs: number;
+}
+
+const CHANGERS = {
+  wallet: (most: number) => `One wallet may make ${most} changes a day here, its keys included`,
+  address: (most: number) =>
+    `All wallets at one address, or in the network around it, may make ${most} changes a day here`,
+};
+
+/** The error for who has made as many changes as he may. */
+export function changesUsedUp({ most, whose, waitMs }: UsedUpChanges): TollhouseError {
+  const detail = `${CHANGERS[whose](most)}, and nothing was changed now. Retry-After tells when to make the next one, or ask the operator of this service for more.`;
   return new TollhouseError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
 }
 

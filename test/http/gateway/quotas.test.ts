@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js';
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
+import { DAILY_DATABASES, SHARED_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
 /** What a wallet makes, where, and how much of it. */
@@ -59,7 +59,7 @@ describe.each(DAILY_DATABASES)('one fresh wallet, on %s', (name, openDatabase) =
   });
 });
 
-describe.each(DAILY_DATABASES)('the changes of a wallet, on %s', (name, openDatabase) => {
+describe.each(SHARED_DATABASES)('the changes of a wallet, on %s', (name, openDatabase) => {
   const MOST = 4;
   const DAY_MS = 86_400_000;
   const operator = Keypair.generate();
@@ -69,8 +69,7 @@ describe.each(DAILY_DATABASES)('the changes of a wallet, on %s', (name, openData
 
   test('end for the day where it has made as many as it may, by itself and by its keys, on any instance', async () => {
     const { client, sandbox, startAnother, advance } = opened();
-    // Limits are counted by one process where it is SQLite.
-    const other = name === 'Postgres' ? await startAnother() : client;
+    const other = await startAnother();
     const wallet = await sandbox.createWallet({});
     const as = await client.signIn(wallet);
     const hook = { url: opened().upstream.url, events: ['*'] };
@@ -98,6 +97,22 @@ describe.each(DAILY_DATABASES)('the changes of a wallet, on %s', (name, openData
     expect([(await change(as)).status, (await change(as)).status]).toEqual([200, 429]);
     advance(DAY_MS);
     expect((await change(await client.signIn(wallet))).status).toBe(200);
+  });
+
+  test('end for an address that has made as many as five wallets may, by however many', async () => {
+    const { client, sandbox, advance } = opened();
+    advance(DAY_MS);
+    const made = [];
+    for (let n = 0; n < 6; n += 1) {
+      const as = await client.signIn(await sandbox.createWallet({}));
+      for (let at = 0; at < MOST; at += 1)
+        made.push(await client.ask('POST', '/api/v1/keys/generate', { name: 'x' }, as));
+    }
+    expect(made.slice(0, 5 * MOST).map(({ status }) => status)).toEqual(Array(5 * MOST).fill(201));
+    expect(made.slice(5 * MOST).map(outcome)).toEqual(Array(MOST).fill([429, 'rate_limited']));
+    expect(made.at(-1)?.body['detail']).toMatch(
+      `All wallets at one address, or in the network around it, may make ${5 * MOST}`,
+    );
   });
 
   test('are bounded for nobody who is an operator', async () => {
