@@ -13,11 +13,13 @@ const LEASE_MS = 120_000;
 export interface IdentifiedSettlement {
   /** Whether another payment was, or is being, settled under it. */
   readonly isTaken: boolean;
-  /** Tells how the settlement ended; undefined when it is not known. */
-  end(settlement: Settlement | undefined): Promise<unknown>;
+  /** Tells how the settlement ended. */
+  end(settlement: Settlement): Promise<unknown>;
+  /** It ended with an error: where nothing of the payment was ever sent, the identifier is free again. */
+  breakOff(): Promise<unknown>;
 }
 
-const UNNAMED: IdentifiedSettlement = { isTaken: false, end: async () => {} };
+const UNNAMED: IdentifiedSettlement = { isTaken: false, end: async () => {}, breakOff: async () => {} };
 const TAKEN: IdentifiedSettlement = { ...UNNAMED, isTaken: true };
 /** Success is answered once, and never again to whoever only knows what the payer sent. */
 const NO_RESPONSE = { statusCode: 200, headers: {}, body: new Uint8Array() };
@@ -29,7 +31,7 @@ const NO_RESPONSE = { statusCode: 200, headers: {}, body: new Uint8Array() };
  * with an `Idempotency-Key`.
  */
 export async function identifySettlement(
-  { idempotency: store }: Facilitator,
+  { idempotency: store, knownTerms }: Facilitator,
   req: Request,
   { payment, terms }: { readonly payment: Payment; readonly terms: Terms },
 ): Promise<IdentifiedSettlement> {
@@ -46,10 +48,21 @@ export async function identifySettlement(
   });
   const { status } = await run.begin();
   if (status === 'mismatch') return TAKEN;
-  return status === 'started' ? { isTaken: false, end: (settlement) => end(run, settlement) } : UNNAMED;
+  if (status !== 'started') return UNNAMED;
+  return {
+    isTaken: false,
+    end: (settlement) => end(run, settlement),
+    async breakOff() {
+      const wasSent = await knownTerms(payment).then(
+        (known) => known !== undefined,
+        () => true,
+      );
+      return wasSent ? run.release() : run.abandon();
+    },
+  };
 }
 
-function end(run: IdempotentRequest, settlement: Settlement | undefined): Promise<boolean> {
-  if (settlement?.status === 'settled') return run.finish(NO_RESPONSE, true);
-  return settlement?.status === 'failed' ? run.abandon() : run.release();
+function end(run: IdempotentRequest, { status }: Settlement): Promise<boolean> {
+  if (status === 'settled') return run.finish(NO_RESPONSE, true);
+  return status === 'failed' ? run.abandon() : run.release();
 }

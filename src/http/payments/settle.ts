@@ -77,7 +77,7 @@ export async function settleX402(facilitator: Facilitator, req: Request, res: Re
       },
     });
   } catch (error) {
-    await identified.end(undefined);
+    await identified.breakOff();
     throw error;
   }
 }

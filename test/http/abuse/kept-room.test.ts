@@ -114,6 +114,13 @@ describe('where a stranger fills the room for kept responses with identifiers of
     expect(await settle(payer, id, '192.0.2.1')).toBe('payment_identifier_conflict');
   });
 
+  test('at /settle, one under which nothing was sent is free at once', async () => {
+    const settle = await openSettle();
+    const [payer, other, id] = [await newWallet(), await newWallet(), newId()];
+    for (const one of [payer, other, payer]) expect(await settle(one, newId(), '192.0.2.1')).toBe(true);
+    for (const one of [payer, other]) expect(await settle(one, id, '192.0.2.1')).toBe('fee_limit_reached');
+  });
+
   test('at a gate, those of other payers are still taken, and nobody pays twice under one', async () => {
     const { sandbox, payTo } = fixture;
     const store = createMemoryIdempotencyStore({ maxBytes: SMALL_ROOM });
