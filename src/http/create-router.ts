@@ -13,6 +13,7 @@ import { cors } from '../middleware/gate/cors.js';
 import { beyondLimitSeconds } from '../middleware/gate/locked-out.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
+import { walletOwner } from '../middleware/idempotency/room-owners.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import { checkServiceKey } from '../middleware/service-key/read-service-key.js';
 import type { PageOptions } from '../pages/layout/page-options.js';
@@ -85,7 +86,7 @@ function namedByKey({ keys }: Gateway) {
     const check = req.res && (await checkServiceKey(req, req.res, keys));
     return check?.ok ? name(check.key) : undefined;
   };
-  return { scopeOf: nameOf(({ id }) => `key ${id}`), ownerOf: nameOf(({ owner }) => `wallet ${owner}`) };
+  return { scopeOf: nameOf(({ id }) => `key ${id}`), ownerOf: nameOf(({ owner }) => walletOwner(owner)) };
 }
 
 /**

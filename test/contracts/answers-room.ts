@@ -32,7 +32,7 @@ export function answersRoomContract(name: string, open: (bounds: IdempotencyBoun
           left.push(async () => (await store.get(run.id)) !== undefined);
         } else {
           await store.begin(run);
-          await store.finish(run.id, run.lease, PAYLOAD, isPaid);
+          await store.finish(run.id, run.lease, PAYLOAD, isPaid ? run.owner : undefined);
           left.push(async () => (await store.find(run.id, run.fingerprint))?.status === 'replay');
         }
       }
@@ -54,7 +54,7 @@ export function answersRoomContract(name: string, open: (bounds: IdempotencyBoun
       await store.begin(run);
       await keep(OTHERS, (n) => `wallet ${n}`, false);
       await fixture.makeFree();
-      expect(await store.finish(run.id, run.lease, PAYLOAD, true)).toBe(true);
+      expect(await store.finish(run.id, run.lease, PAYLOAD, 'payer')).toBe(true);
       await fixture.makeFree();
       expect(await store.find(run.id, run.fingerprint)).toMatchObject({ status: 'replay' });
     });
@@ -68,6 +68,22 @@ export function answersRoomContract(name: string, open: (bounds: IdempotencyBoun
       const left = await large();
       expect(left).toBeGreaterThan(50);
       expect(left).toBeLessThan(65);
+    });
+
+    test('what one has paid for under the names of many takes his share, and pushes out only his own', async () => {
+      const others = await keep(4, () => 'payer', true);
+      const left: (() => Promise<boolean>)[] = [];
+      for (let n = 0; n < 100; n += 1) {
+        const run = newRun({ owner: `wallet ${n}` });
+        await store.begin(run);
+        await store.finish(run.id, run.lease, PAYLOAD, 'flooder');
+        left.push(async () => (await store.find(run.id, run.fingerprint))?.status === 'replay');
+      }
+      await fixture.makeFree();
+      expect(await others()).toBe(4);
+      const kept = (await Promise.all(left.map((it) => it()))).filter(Boolean).length;
+      expect(kept).toBeGreaterThan(50);
+      expect(kept).toBeLessThan(65);
     });
 
     test('what was paid for and has room loses nothing to what has none beside it', async () => {

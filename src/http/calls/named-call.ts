@@ -5,6 +5,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import { walletOwner } from '../../middleware/idempotency/room-owners.js';
 import type { NamedRequest } from '../../middleware/passes/pass-types.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { paidResponse } from '../../middleware/payment/paid-responses.js';
@@ -86,7 +87,7 @@ async function readName(gate: NamingGate, call: Call, req: Request): Promise<Nam
     sealedWith: gate.retryFor(req).sealedWith,
     fingerprint,
     leaseMs: call.project.upstream.timeoutMs + BODY_MS,
-    owner: call.key.owner,
+    owner: walletOwner(call.key.owner),
   });
   const answerAs = async (known: KnownCall, res: Response): Promise<void> => {
     if (known.status === 'replay') return answerAgain({ req, res, gate }, known.response, isByKey);

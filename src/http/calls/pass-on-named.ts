@@ -10,6 +10,7 @@ import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
 
 /** A call that is passed on, and that books itself. */
 export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outlivesCaller'> {
+  readonly payment: PassedCall['payment'] & { readonly payer: string };
   /**
    * It is charged: writes that, with its response where that is given. Called once at most. False where it is not to be charged: somebody
    * else is at the run that the response ends, or what was to pay it is gone.
@@ -36,7 +37,7 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
     if (endNow === undefined) return false;
-    booked = bookAs(endNow(), await keepAlone(gateway, named, response));
+    booked = bookAs(endNow(), await keepAlone(gateway, named, { response, payer: passed.payment.payer }));
     void booked.then(named.ended, named.ended);
     return writtenInTime(booked.then(() => true));
   };
@@ -80,10 +81,10 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
 async function keepAlone(
   { calls }: Gateway,
   named: NamedCall,
-  response: StoredResponse | undefined,
+  { response, payer }: { readonly response: StoredResponse | undefined; readonly payer: string },
 ): Promise<KeptAnswer | boolean> {
   const { store } = named;
-  const sealed = response && named.sealed(response);
+  const sealed = response && named.sealed(response, payer);
   if (sealed !== undefined && calls.keepsFor(store)) return { store, ...sealed };
-  return (response !== undefined && (await named.finish(response, true))) || named.letGo();
+  return (response !== undefined && (await named.finish(response, payer))) || named.letGo();
 }

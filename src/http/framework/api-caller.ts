@@ -9,6 +9,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { sendError } from '../../middleware/gate/respond.js';
+import { walletOwner } from '../../middleware/idempotency/room-owners.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
 import { modeOf } from '../../protocol/networks/networks.js';
@@ -104,7 +105,7 @@ export function callerName(req: Request): string {
 
 /** Names the wallet of {@link callerName}, be it by a key or by itself. */
 export function callerOwner(req: Request): string {
-  return `wallet ${callerOf(req).wallet}`;
+  return walletOwner(callerOf(req).wallet);
 }
 
 /**

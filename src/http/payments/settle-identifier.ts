@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Facilitator } from '../../facilitator/types.js';
-import { addressOwner } from '../../middleware/idempotency/idempotency.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
+import { addressOwner } from '../../middleware/idempotency/room-owners.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import { PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment, Settlement, Terms } from '../../protocol/types.js';
@@ -62,7 +62,7 @@ export async function identifySettlement(
   };
 }
 
-function end(run: IdempotentRequest, { status }: Settlement): Promise<boolean> {
-  if (status === 'settled') return run.finish(NO_RESPONSE, true);
-  return status === 'failed' ? run.abandon() : run.release();
+function end(run: IdempotentRequest, settlement: Settlement): Promise<boolean> {
+  if (settlement.status === 'settled') return run.finish(NO_RESPONSE, settlement.receipt.payer);
+  return settlement.status === 'failed' ? run.abandon() : run.release();
 }

@@ -1,10 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
-import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
-import { clientIp } from '../../lib/http/client-ip.js';
 import { resolveOptions } from '../../lib/options.js';
 import { addressProof } from '../gate/client-address.js';
 import { isExpress } from '../gate/express-only.js';
@@ -19,6 +17,7 @@ import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
 import { createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
+import { addressOwner, walletOwner } from './room-owners.js';
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
@@ -34,7 +33,8 @@ export interface IdempotencyOptions {
   readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>>;
   /**
    * Whose share of the room a response takes, where several callers are one: the service keys of a wallet. Default: the wallet of the
-   * service key that a gate has let in, or else whoever is calling, by `scopeOf`; of somebody who was not proven the address.
+   * service key that a gate has let in, or else whoever is calling, by `scopeOf`; of somebody who was not proven the address. What was
+   * paid for takes the share of the wallet that has paid.
    */
   readonly ownerOf?: OfRequest<string | undefined | Promise<string | undefined>>;
   /**
@@ -122,7 +122,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   if (begun.status !== 'started') return answerKnown(req, res, begun);
   onLeftOpen(res, () => void run.abandon());
   recordResponse(res, async (answer) => {
-    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer, wasPaid(req, res));
+    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer, paidBy(req, res));
     noteKeeping(res, kept);
     return kept;
   });
@@ -152,9 +152,9 @@ function isOpen(res: Response): boolean {
   return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
 }
 
-/** Whether a gate behind this has taken something for it: what fails costs nothing. */
-function wasPaid(req: Request, res: Response): boolean {
-  return res.statusCode < 400 && (paymentOf(req) ?? passOf(req)) !== undefined;
+/** The wallet from which a gate behind this has taken something for it, if one has: what fails costs nothing. */
+function paidBy(req: Request, res: Response): string | undefined {
+  return res.statusCode < 400 ? (paymentOf(req)?.payer ?? passOf(req)?.wallet) : undefined;
 }
 
 /** Whom a gate has let in: a payer by his wallet, whatever he has paid with. */
@@ -162,13 +162,13 @@ function provenOf(req: Request): string | undefined {
   const key = serviceKeyOf(req);
   if (key !== undefined) return `key ${key.id}`;
   const wallet = walletOf(req)?.address ?? passOf(req)?.wallet ?? paymentOf(req)?.payer;
-  return wallet && `wallet ${wallet}`;
+  return wallet && walletOwner(wallet);
 }
 
 /** A wallet has as many keys as it likes, one after the other. */
 function ownerOfKey(req: Request): string | undefined {
   const key = serviceKeyOf(req);
-  return key && `wallet ${key.owner}`;
+  return key && walletOwner(key.owner);
 }
 
 /** By credentials; without any by address where the key is short. */
@@ -176,9 +176,4 @@ function callerOf(req: Request, key: string): string {
   const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
   const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : `address ${addressProof(req)}`;
   return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
-}
-
-/** Names the address of a request, for what nobody has proven: what a client writes itself would give it more shares. */
-export function addressOwner(req: Request): string {
-  return `address ${ipKeyGenerator(clientIp(req) ?? '')}`;
 }

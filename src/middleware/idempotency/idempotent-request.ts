@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
 import { wholeError } from '../../lib/error-text.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
+import { walletOwner } from './room-owners.js';
 import { runLeases } from './run-leases.js';
 
 /** What is known of a request that comes under a secret of its client's. */
@@ -22,7 +23,7 @@ export interface SealedAnswer {
   readonly answer: Uint8Array;
   readonly fingerprint: string;
   readonly lease: string;
-  readonly owner?: string | undefined;
+  readonly owner: string;
   /** It is written with what was charged. */
   readonly isPaid: true;
 }
@@ -46,11 +47,12 @@ export interface IdempotentRequest {
   ended(): void;
   /**
    * Keeps its response; tells whether it is kept.
-   * @param isPaid - whether somebody has paid for it: then it stays longer than others where there is no room. Default: nobody has
+   * @param payer - wallet that has paid for it: it takes that one's share, and stays longer than others where there is no room. Default:
+   * nobody has paid
    */
-  finish(response: StoredResponse, isPaid?: boolean): Promise<boolean>;
-  /** Its response as it is kept, for those who keep it in the transaction of its charge. */
-  sealed(response: StoredResponse): SealedAnswer;
+  finish(response: StoredResponse, payer?: string): Promise<boolean>;
+  /** Its response as it is kept, in the share of the wallet that pays, for those who keep it in the transaction of its charge. */
+  sealed(response: StoredResponse, payer: string): SealedAnswer;
   /** A text that it may note, as a word that only who comes under its secret can read. */
   hide(text: string): string;
   /** The text again. */
@@ -126,12 +128,17 @@ export function createIdempotentRequest({
       return { status: 'started', lost: lease.split(' ').slice(asked.length) };
     },
     ...{ hide, reveal },
-    sealed: (response) => ({ id, answer: seal(response), fingerprint: run.fingerprint, lease, owner, isPaid: true }),
+    sealed: (response, payer) => ({
+      ...{ id, answer: seal(response), fingerprint: run.fingerprint, lease },
+      owner: walletOwner(payer),
+      isPaid: true,
+    }),
     hold: () => leases?.hold(id, lease, leaseMs),
     isHeld: async () => leases === undefined || leases.isHeld(id, lease),
     isSurelyHeld: async () => store.extend?.(id, lease, leaseMs) ?? true,
     ended: () => leases?.drop(lease),
-    finish: (response, isPaid = false) => end(() => store.finish(id, lease, seal(response), isPaid)),
+    finish: (response, payer) =>
+      end(() => store.finish(id, lease, seal(response), payer === undefined ? undefined : walletOwner(payer))),
     release: () => end(() => store.release(id, lease)),
     abandon: () => end(() => store.abandon(id, lease)),
   };

@@ -4,6 +4,7 @@ import { declareIdentifier, PAYMENT_IDENTIFIER, readIdentifier } from '../../pro
 import type { Payment } from '../../protocol/types.js';
 import { sendProblem } from '../gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../idempotency/idempotent-request.js';
+import { walletOwner } from '../idempotency/room-owners.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 
@@ -61,7 +62,7 @@ export function identifiedPayment(
     secret: reading.id,
     fingerprint: id,
     leaseMs: LEASE_MS,
-    owner: payer,
+    owner: walletOwner(payer),
   });
   return {
     take: async () => ((await run.begin()).status === 'mismatch' ? sendIdTaken : undefined),

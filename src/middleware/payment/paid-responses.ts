@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Facilitator } from '../../facilitator/types.js';
 import { type TryingOwner, tryAgain } from '../../lib/work/try-again.js';
 import { warnOfLost } from '../idempotency/idempotent-request.js';
+import { walletOwner } from '../idempotency/room-owners.js';
 import { withoutExchangeHeaders } from '../response/response-recorder.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 
@@ -29,7 +30,7 @@ export interface PaidResponseUse {
   readonly secret: string;
   /** What it is sealed with. Default: the secret. */
   readonly sealedWith?: SealingSecrets | undefined;
-  /** Whose share of the room it takes. Default: nobody's. */
+  /** The wallet whose share of the room it takes. Default: nobody's. */
   readonly payer?: string;
   /** Keeps it in the place of the store's `put`; undefined where it does not. Default: nobody does. */
   readonly keep?: ((kept: SealedResponse) => Promise<boolean> | undefined) | undefined;
@@ -39,8 +40,9 @@ export interface PaidResponseUse {
 export function paidResponse(
   { idempotency }: Pick<Facilitator, 'idempotency'>,
   paymentId: string,
-  { secret, sealedWith, payer: owner, keep }: PaidResponseUse,
+  { secret, sealedWith, payer, keep }: PaidResponseUse,
 ): PaidResponse {
+  const owner = payer === undefined ? undefined : walletOwner(payer);
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret, sealedWith);
   return {
     async put(response) {

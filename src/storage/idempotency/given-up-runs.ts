@@ -17,10 +17,10 @@ export function endingGivenUp<S extends IdempotencyStore>(store: S): S {
         () => store.begin(run),
         () => store.abandon(run.id, run.lease),
       ),
-    finish: (id, lease, answer, isPaid) =>
+    finish: (id, lease, answer, paidBy) =>
       ending(
         { id, lease },
-        () => store.finish(id, lease, answer, isPaid),
+        () => store.finish(id, lease, answer, paidBy),
         () => store.release(id, lease),
       ),
     release: letGo(store.release),

@@ -51,8 +51,8 @@ export function takenOverLease(lease: string, former: string): string {
  * Answers that can be asked for again by an `Idempotency-Key`. Every method is one atomic step, and rejects with
  * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
  * after its retention, and where they are too many, earlier the oldest of those owners who have most: first of responses that nobody
- * has paid for, and once none of those is left of all the others; a run that is under way or has crashed keeps its id
- * for as long.
+ * has paid for, and once none of those is left of all the others, which take the share of who paid; a run that is under way or has
+ * crashed keeps its id for as long.
  */
 export interface IdempotencyStore {
   /** What is known under an id; undefined when nothing is. Changes nothing. */
@@ -71,14 +71,14 @@ export interface IdempotencyStore {
   extend?(id: string, lease: string, leaseMs: number): Promise<boolean>;
   /**
    * Keeps the response of a run. False, and nothing is kept, when the run was taken over or forgotten.
-   * @param isPaid - whether somebody has paid for it. Default: nobody has
+   * @param paidBy - the owner whose share it takes from now on, where somebody has paid for it. Default: nobody has
    */
-  finish(id: string, lease: string, answer: Uint8Array, isPaid?: boolean): Promise<boolean>;
+  finish(id: string, lease: string, answer: Uint8Array, paidBy?: string): Promise<boolean>;
   /**
    * Keeps a response that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
    * is larger than everything that is kept may be.
    * @param owner - as of a run
-   * @param isPaid - as of {@link finish}
+   * @param isPaid - whether somebody has paid for it. Default: nobody has
    */
   put(id: string, answer: Uint8Array, owner?: string, isPaid?: boolean): Promise<boolean>;
   /** What was {@link put} under an id. */

@@ -72,10 +72,10 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
       if (entry !== undefined) keep(id, { ...entry, leaseEnds: now() + leaseMs });
       return entry !== undefined;
     },
-    async finish(id, lease, answer, isPaid = false) {
+    async finish(id, lease, answer, paidBy) {
       const entry = heldBy(id, lease);
       if (entry === undefined) return false;
-      keep(id, { ...entry, answer, isPaid });
+      keep(id, { ...entry, answer, owner: paidBy ?? entry.owner, isPaid: paidBy !== undefined });
       return room.has(id);
     },
     async put(id, answer, owner = ANYBODY, isPaid = false) {

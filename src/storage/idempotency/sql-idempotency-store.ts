@@ -61,7 +61,8 @@ const ANSWERS = {
   },
   finish: {
     name: 'tollhouse_answer_finish',
-    text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5, goes_first = $6 where ${HELD} returning id`,
+    text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5, goes_first = $6,
+      owner = coalesce($7, owner) where ${HELD} returning id`,
   },
   release: {
     name: 'tollhouse_answer_release',
@@ -166,8 +167,9 @@ export function createSqlIdempotencyStore(
       const time = now();
       return (await database.query(ANSWERS.extend, id, lease, time + leaseMs, time + retentionMs)).length > 0;
     },
-    async finish(id, lease, answer, isPaid = false) {
-      const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs, isPaid ? 0 : 1] as const;
+    async finish(id, lease, answer, paidBy) {
+      const share = paidBy === undefined ? [1, null] : [0, paidBy];
+      const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs, ...share] as const;
       return (await database.query(ANSWERS.finish, id, lease, ...values)).length > 0;
     },
     release: async (id, lease) => (await database.query(ANSWERS.release, id, lease)).length > 0,

@@ -38,6 +38,22 @@ describe.each(DAILY_DATABASES)('a call with an Idempotency-Key that a payment pa
 
   const hadAgain = () => until(async () => (await calls.call(name)).headers.get('idempotency-replayed') === 'true');
 
+  test('takes the share of the wallet that has paid, whose key soever names it', async () => {
+    const { sandbox, storage } = fixture();
+    const buyer = await sandbox.createWallet({ usdc: '1' });
+    const init = { method: 'POST', headers: calls.caller.key.headers };
+    const { v2 } = await signPayment({ sandbox, payer: buyer }, calls.url, { init });
+    expect(await calledAs({ ...v2, ...name })).toEqual(['job 1', null]);
+    await hadAgain();
+    const owners = {
+      name: 'test_owners',
+      text: 'select distinct owner from tollhouse_answer where answer is not null',
+    };
+    const known = (await storage.database.query(owners)).map((row) => String(row['owner']));
+    const ofBoth = (it: string) => [buyer, calls.caller.wallet].some(({ publicKey }) => it.includes(String(publicKey)));
+    expect(known.filter(ofBoth)).toEqual([`wallet ${buyer.publicKey}`]);
+  });
+
   describe.each(Object.entries(ways))('by %s', (_way, pay) => {
     test('is had again by its key alone, with its receipt, and with another payment, which stays good', async () => {
       const [one, other] = [await pay(), await pay()];
