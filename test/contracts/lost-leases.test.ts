@@ -12,8 +12,6 @@ import { until } from '../helpers/until.js';
 import { newClaim, TERMS } from './ledger-samples.js';
 
 const LEASE_MS = 120_000;
-/** A run may be so old before it is held for longer. */
-const FIRST_BEATS_MS = 12_000;
 /** Larger than any number of a process. */
 const NO_PROCESS = 999_999_999;
 
@@ -110,7 +108,7 @@ describe.each(DATABASES)('on $name', ({ openDatabase, gone }) => {
     const newRun = (lease: string) => ({ id: 'run', fingerprint: 'same', lease, leaseMs: LEASE_MS });
     const [lost, living] = [leaseOf({ id: await gone(database) }, 'one took a use'), String(store.newLease?.())];
     await store.begin(newRun(lost));
-    await advance(database.presence.silentMs + FIRST_BEATS_MS);
+    await advance(database.presence.silentMs);
     expect(await store.find('run', 'same')).toEqual({ status: 'ended' });
     expect(await store.begin({ ...newRun(living), fingerprint: 'other' })).toEqual({ status: 'mismatch' });
     expect(await store.begin(newRun(living))).toEqual({ status: 'started', lease: `${living} took a use` });

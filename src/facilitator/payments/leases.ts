@@ -34,8 +34,8 @@ export interface Leases {
  */
 export const DEFAULT_LEASE_MS = 30_000;
 
-/** So many heart-beats in one lease: a few may be lost, or late. */
-const BEATS = 5;
+/** So many heart-beats in one lease, every other of which extends it: a few may be lost, or late. */
+const BEATS = 10;
 
 interface Held {
   readonly id: string;
@@ -46,8 +46,8 @@ interface Held {
   work?: () => Promise<unknown>;
   /** The first try of it. */
   finishing?: Promise<void>;
-  /** Held when the last heart-beat began: most payments are over before their second one, and cost nothing. */
-  old: boolean;
+  /** Held when the last heart-beat began, and not extended by it: most payments are over before their second one, and cost nothing. */
+  isDue: boolean;
 }
 
 /** Extends a lease, or goes on with what is to be done before it is dropped. False when it is over. */
@@ -100,10 +100,10 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   async function beat(): Promise<void> {
     if (beating) return;
     beating = true;
-    const due = [...all.keys()].filter((lease) => all.get(lease)?.old);
+    const due = [...all.keys()].filter((lease) => all.get(lease)?.isDue);
     timer.stop();
     for (const held of all.values()) {
-      held.old = true;
+      held.isDue = !held.isDue;
       timer.keepUp(Math.min(held.leaseMs, leaseMs));
     }
     await Promise.all(due.map(extend));
@@ -120,7 +120,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   return {
     leaseMs,
     hold(id, lease, heldMs) {
-      all.set(lease, { id, leaseMs: heldMs, since: Date.now(), old: false });
+      all.set(lease, { id, leaseMs: heldMs, since: Date.now(), isDue: false });
       byPayment.set(id, lease);
       timer.keepUp(Math.min(heldMs, leaseMs));
     },

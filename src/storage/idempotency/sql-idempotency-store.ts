@@ -30,8 +30,6 @@ export interface PrunableIdempotencyStore extends IdempotencyStore {
 
 const DEFAULT_BYTES = 256 * 1024 * 1024;
 const PUTS_PER_PRUNE = 256;
-/** A run is held for longer for the first time after two heart-beats at the most. */
-const FIRST_BEATS_MS = 12_000;
 const HELD = 'id = $1 and lease = $2 and answer is null';
 
 /** The statements, the same for every database. What has expired is as good as not there. */
@@ -193,7 +191,7 @@ function createRuns(
     const [time, ends] = [now(), Number(lease_ends)];
     if (ends <= time) return true;
     const holder = holderOf(String(lease));
-    const isSilent = presence.silentMs === 0 || ends - leaseMs + presence.silentMs + FIRST_BEATS_MS <= time;
+    const isSilent = presence.silentMs === 0 || ends - leaseMs + presence.silentMs <= time;
     return holder !== undefined && isSilent && presence.isGone(holder);
   }
 

@@ -6,7 +6,7 @@ import { LEASE_MS, newClaim, rivalOf } from '../../../contracts/ledger-samples.j
 import { testClock } from '../../../helpers/test-clock.js';
 import { until } from '../../../helpers/until.js';
 
-/** So long a facilitator's leases are in these tests: a heart-beat every five milliseconds. */
+/** So long a facilitator's leases are in these tests: extended every five milliseconds. */
 const BEATING_MS = 25;
 
 describe('the heart-beat', () => {
@@ -152,7 +152,7 @@ describe('the heart-beat', () => {
     young.hold('first', 'first', LEASE_MS);
     await until(() => extended.length >= 4);
     young.close();
-    expect(extended.slice(0, 4)).toEqual(['first', 'first', 'first', 'second']);
+    expect(extended.slice(0, 4)).toEqual(['first', 'first', 'second', 'first']);
   });
 
   test('keeps time with the shortest lease that is held, and with its own when that is over', async () => {
@@ -171,7 +171,7 @@ describe('the heart-beat', () => {
       mixed.hold('long', 'long', 20_000);
       mixed.hold('short', 'short', 1_000);
       await jest.advanceTimersByTimeAsync(1_000);
-      expect(extended.filter((id) => id === 'short')).toHaveLength(4);
+      expect(extended.filter((id) => id === 'short')).toHaveLength(5);
       mixed.drop('short');
       await jest.advanceTimersByTimeAsync(200);
       extended.length = 0;
@@ -179,6 +179,29 @@ describe('the heart-beat', () => {
       expect(extended).toEqual(Array(5).fill('long'));
     } finally {
       mixed.close();
+      jest.useRealTimers();
+    }
+  });
+
+  test('extends a lease first when a fifth of it has gone, and then as often: so long nobody takes its holder for silent', async () => {
+    jest.useFakeTimers();
+    const began = Date.now();
+    const extendedAt: number[] = [];
+    const steady = createLeases(
+      {
+        async extend() {
+          extendedAt.push(Date.now() - began);
+          return true;
+        },
+      },
+      10_000,
+    );
+    try {
+      steady.hold('steady', 'steady', 10_000);
+      await jest.advanceTimersByTimeAsync(6_000);
+      expect(extendedAt).toEqual([2_000, 4_000, 6_000]);
+    } finally {
+      steady.close();
       jest.useRealTimers();
     }
   });
