@@ -54,11 +54,16 @@ async function decideBrought(
   req: Request,
   res: Response,
 ): Promise<Decision> {
-  if (!reading.ok) {
+  if (!reading.ok && reading.code === 'invalid_payment_header') {
     const { code, detail } = reading;
-    if (code === 'invalid_payment_header') return refused(() => sendProblem(res, code, detail));
+    return refused(() => sendProblem(res, code, detail));
+  }
+  // Its payer would pay for a response without its body. To whom calls are sold, they are what they are.
+  const isOfHead = req.method === 'HEAD' && gate.run === undefined;
+  if (isOfHead || !reading.ok) {
     const challenge = challengeWith(gate, req, res, await offeredTerms(gate, req));
-    return refused(() => challenge({ ...required.NO_MATCH, detail }));
+    const cause = reading.ok ? required.OF_A_HEAD : { ...required.NO_MATCH, detail: reading.detail };
+    return refused(() => challenge(cause));
   }
   const { payment } = reading;
   const offered = await offeredFor(gate, req, payment);

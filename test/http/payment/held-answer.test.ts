@@ -96,12 +96,6 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
     expect(await wire('/paid', await pay())).toEqual(await wire('/free'));
   });
 
-  test.each(HANDLERS)('HEAD: %s', async (_what, given) => {
-    handler = given;
-    const init = { method: 'HEAD' };
-    expect(await wire('/paid', await pay(init))).toEqual(await wire('/free', init));
-  });
-
   // Node 20 keeps the last of equal names where Express has set a header before; later versions keep all.
   test.each<[string, string[] | [string, string | string[]][]]>([
     ['a flat list', ['Set-Cookie', 'a=1', 'set-cookie', 'b=2']],
