@@ -12,20 +12,27 @@ export interface FreeCallUse {
   readonly requestId: string;
 }
 
-/** What came of it, and how many the key has left in this window. */
-export type TakenFreeCall = {
-  readonly left: bigint;
+/** A free call that a key may have, in the window of this moment. */
+export interface OpenFreeCall {
   readonly rule: FreeCallRule;
   /** When the next window begins, milliseconds since the epoch. */
   readonly resetsAt: number;
-} & ({ readonly ok: true; readonly passId: string; readonly requestId: string } | { readonly ok: false });
+  /** Where it is counted, and under which name. */
+  readonly passId: string;
+  readonly requestId: string;
+}
+
+/** What came of it, and how many the key has left in this window. */
+export type TakenFreeCall = OpenFreeCall & { readonly left: bigint; readonly ok: boolean };
 
 /** Calls that keys have without paying, counted in the store of passes: each window of a key is a pass with so many uses. */
 export interface FreeCalls {
-  /** Takes a free call of a key. Rejects with `store_unavailable` when the store cannot be reached. */
-  take(use: FreeCallUse, rule: FreeCallRule): Promise<TakenFreeCall>;
+  /** Tells where a free call of a key would be counted, and takes none. Rejects with `store_unavailable` when the store cannot be reached. */
+  open(use: FreeCallUse, rule: FreeCallRule): Promise<OpenFreeCall>;
+  /** Takes it, where the key has one left. Rejects in the same way. */
+  take(free: OpenFreeCall): Promise<TakenFreeCall>;
   /** The call has not had its price. */
-  giveBack(taken: Extract<TakenFreeCall, { readonly ok: true }>): Promise<void>;
+  giveBack(taken: TakenFreeCall): Promise<void>;
 }
 
 /**
@@ -35,13 +42,15 @@ export interface FreeCalls {
  */
 export function createFreeCalls(passes: Pick<PassStore, 'open' | 'debit' | 'giveBack'>, now: () => number): FreeCalls {
   return {
-    async take({ requestId, ...use }, rule) {
-      const at = now();
-      const { resetsAt, pass } = passFor(use, rule, at);
-      const told = { rule, resetsAt };
+    async open({ requestId, ...use }, rule) {
+      const { resetsAt, pass } = passFor(use, rule, now());
       const { id: passId } = await passes.open(pass);
+      return { rule, resetsAt, passId, requestId };
+    },
+    async take(free) {
+      const { passId, requestId } = free;
       const taken = await passes.debit({ passId, requestId, amount: 1n });
-      return taken.ok ? { ok: true, ...told, left: taken.left, passId, requestId } : { ok: false, ...told, left: 0n };
+      return { ...free, ok: taken.ok, left: taken.ok ? taken.left : 0n };
     },
     async giveBack({ passId, requestId }) {
       await passes.giveBack(passId, requestId);

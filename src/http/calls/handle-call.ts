@@ -124,10 +124,11 @@ async function serveOrAgain(
 ): Promise<void> {
   const { isFree } = route;
   try {
-    if (!isFree) noteName(parts.gates(project, route), call, req);
+    noteName(parts.gates(project, route), call, req, isFree);
     const named = await namedByKey(req);
     // A payment in a header is claimed before that: what it has bought is told with its response.
-    if (named !== undefined && readPayment(req) === undefined && (await named.answerKnown(res))) return;
+    const mayBeKnown = isFree || readPayment(req) === undefined;
+    if (mayBeKnown && (await named?.answerKnown(res)) === true) return;
     if (await parts.serveFree({ req, res, call, project, isFree })) return;
     await payAndServe(parts, req, res, call, parts.gates(project, route));
   } finally {

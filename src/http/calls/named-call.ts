@@ -46,8 +46,12 @@ const BODY_MS = 60_000;
 
 const names = createRequestNote<Request, () => Promise<NamedCall | undefined>>();
 
-/** Notes a call that may have a name, for {@link namedOf}. */
-export function noteName(gate: NamingGate, call: Call, req: Request): void {
+/**
+ * Notes a call that may have a name, for {@link namedOf}.
+ * @param isFree - whether nothing can be paid for it: a payment names nothing then
+ */
+export function noteName(gate: NamingGate, call: Call, req: Request, isFree: boolean): void {
+  if (isFree && keyOf(req) === undefined) return;
   let named: Promise<NamedCall | undefined> | undefined;
   names.put(req, () => {
     named ??= readName(gate, call, req);

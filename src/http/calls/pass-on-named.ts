@@ -11,6 +11,8 @@ import { type PassedCall, type PassedOn, passOn } from './pass-on.js';
 /** A call that is passed on, and that books itself. */
 export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outlivesCaller'> {
   readonly payment: PassedCall['payment'] & { readonly payer: string };
+  /** Nobody pays for it: its response is kept by itself, and goes first where there is no room. Default: somebody does. */
+  readonly isFree?: true;
   /**
    * It is charged: writes that, with its response where that is given. Called once at most. False where it is not to be charged: somebody
    * else is at the run that the response ends, or what was to pay it is gone.
@@ -19,11 +21,11 @@ export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outli
 }
 
 /**
- * Passes a call on that was paid before. Where it has a name its response is kept before the last of it leaves, and taken to its end
+ * Passes a call on that was paid before, or that is free. Where it has a name its response is kept before the last of it leaves, and taken to its end
  * when its caller has left: he is charged for what he can have again. What cannot be kept, a stream of events or a very long response,
  * ends with its caller, and is charged as it would be without a name.
  */
-export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passed }: BookedCall): Promise<PassedOn> {
+export async function passOnNamed(gateway: Gateway, call: Call, { book, isFree, ...passed }: BookedCall): Promise<PassedOn> {
   const { req, res } = passed;
   const named = await namedOf(req);
   /** @param kept - its response, to be written with it; or false, where whoever has taken it over serves it and is charged */
@@ -37,7 +39,10 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, ...passe
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
     if (endNow === undefined) return false;
-    booked = bookAs(endNow(), await keepAlone(gateway, named, { response, payer: passed.payment.payer }));
+    const kept = isFree
+      ? await keepUnpaid(named, response)
+      : await keepAlone(gateway, named, { response, payer: passed.payment.payer });
+    booked = bookAs(endNow(), kept);
     void booked.then(named.ended, named.ended);
     return writtenInTime(booked.then(() => true));
   };
@@ -87,4 +92,9 @@ async function keepAlone(
   const sealed = response && named.sealed(response, payer);
   if (sealed !== undefined && calls.keepsFor(store)) return { store, ...sealed };
   return (response !== undefined && (await named.finish(response, payer))) || named.letGo();
+}
+
+/** Keeps a response that nobody has paid for. */
+async function keepUnpaid(named: NamedCall, response: StoredResponse | undefined): Promise<boolean> {
+  return (response !== undefined && (await named.finish(response))) || named.letGo();
 }

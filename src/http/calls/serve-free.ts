@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
-import { type FreeCalls, freeCallsHeader, type TakenFreeCall } from '../../gateway/calls/free-calls.js';
+import { type FreeCalls, freeCallsHeader, type OpenFreeCall, type TakenFreeCall } from '../../gateway/calls/free-calls.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { isWithinOwnPrice } from '../../gateway/prices/call-route.js';
 import { FREE_CALLS_HEADER } from '../../middleware/gate/pass-headers.js';
@@ -10,7 +10,8 @@ import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { exposeHeaders } from '../../middleware/gate/respond.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { passOn } from './pass-on.js';
+import { type NamedCall, namedByKey } from './named-call.js';
+import { passOnNamed } from './pass-on-named.js';
 import { refuseUnfit } from './unfit-call.js';
 
 /** A call that may cost nothing. */
@@ -32,34 +33,71 @@ const NOT_COUNTED = `${NOTHING_PAID} This call does not count among the free one
 
 /** Serves the calls of free routes, and those that keys have without paying. */
 export function createServeFree(gateway: Gateway, freeCalls: FreeCalls): ServeFree {
-  return async ({ req, res, call, project, isFree }) => {
-    if (isFree) {
-      await serve(gateway, req, res, call, { headers: {}, uncharged: NOTHING_PAID, giveBack: async () => ({}) });
+  return async (asked) => {
+    const { req, res, call, project, isFree } = asked;
+    const rule = ruleFor(asked);
+    if (!isFree && rule === undefined) return false;
+    const named = await namedByKey(req);
+    const use = { projectId: project.id, keyId: call.key.id, requestId: call.id };
+    const open = rule && (await freeCalls.open(use, rule));
+    const answer = await named?.begin(open);
+    if (answer !== undefined) {
+      await answer(res);
       return true;
     }
-    const { freeCalls: rule } = project;
-    if (rule === undefined || !isWithinOwnPrice(project, call.project) || isPaid(req)) return false;
-    const taken = await freeCalls.take({ projectId: project.id, keyId: call.key.id, requestId: call.id }, rule);
-    exposeHeaders(res, [FREE_CALLS_HEADER]);
-    if (!taken.ok) {
-      res.setHeader(FREE_CALLS_HEADER, freeCallsHeader(taken));
-      return false;
-    }
-    await serve(gateway, req, res, call, countedBy(freeCalls, taken));
-    return true;
+    const unpaid = open === undefined ? uncounted(named) : await takeOne(freeCalls, open, { res, named });
+    if (unpaid !== undefined) await serve(gateway, req, res, call, unpaid);
+    return unpaid !== undefined;
   };
+}
+
+/** What a call that has a price may be free by. */
+function ruleFor({ req, call, project, isFree }: MaybeFree): ProjectRecord['freeCalls'] {
+  return isFree || !isWithinOwnPrice(project, call.project) || isPaid(req) ? undefined : project.freeCalls;
 }
 
 function isPaid(req: Request): boolean {
   return req.get(SERVICE_PAYMENT_HEADER) !== undefined || readPayment(req) !== undefined;
 }
 
-function countedBy(freeCalls: FreeCalls, taken: Extract<TakenFreeCall, { readonly ok: true }>): Unpaid {
+function uncounted(named: NamedCall | undefined): Unpaid {
+  return {
+    headers: {},
+    uncharged: NOTHING_PAID,
+    async giveBack() {
+      await named?.abandon();
+      return {};
+    },
+  };
+}
+
+/** Takes a free call of its key; undefined, and how many are left is told, where there is none. */
+async function takeOne(
+  freeCalls: FreeCalls,
+  open: OpenFreeCall,
+  { res, named }: { readonly res: Response; readonly named: NamedCall | undefined },
+): Promise<Unpaid | undefined> {
+  try {
+    const taken = await freeCalls.take(open);
+    exposeHeaders(res, [FREE_CALLS_HEADER]);
+    if (taken.ok) return countedBy(freeCalls, taken, named);
+    res.setHeader(FREE_CALLS_HEADER, freeCallsHeader(taken));
+    // Whoever pays for it begins it again.
+    await named?.letGo();
+    return undefined;
+  } catch (error) {
+    await named?.abandon();
+    throw error;
+  }
+}
+
+function countedBy(freeCalls: FreeCalls, taken: TakenFreeCall, named: NamedCall | undefined): Unpaid {
   return {
     headers: { [FREE_CALLS_HEADER]: freeCallsHeader(taken) },
     uncharged: NOT_COUNTED,
     async giveBack() {
-      await freeCalls.giveBack(taken);
+      // What it has taken is given back with its name.
+      await (named === undefined ? freeCalls.giveBack(taken) : named.abandon());
       return { [FREE_CALLS_HEADER]: freeCallsHeader({ ...taken, left: taken.left + 1n }) };
     },
   };
@@ -77,12 +115,15 @@ interface Unpaid {
 
 async function serve(gateway: Gateway, req: Request, res: Response, call: Call, unpaid: Unpaid): Promise<void> {
   const { calls } = gateway;
-  const endedAs = (end: CallEnd) => calls.endedFree({ call, requestId: requestIdOf(res) }, end);
+  const endedAs = async (end: CallEnd): Promise<true> => {
+    await calls.endedFree({ call, requestId: requestIdOf(res) }, end);
+    return true;
+  };
   try {
     await refuseUnfit(req, call);
     await calls.enter(call);
-    const { booked } = await passOn(gateway, call, {
-      ...{ req, res, uncharged: unpaid.uncharged, headers: unpaid.headers },
+    const { booked } = await passOnNamed(gateway, call, {
+      ...{ req, res, isFree: true, uncharged: unpaid.uncharged, headers: unpaid.headers },
       payment: { payer: call.key.owner },
       book: endedAs,
       // Or free calls would start any number of jobs that nobody waits for.

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { DAILY_DATABASES } from '../../helpers/storage/both-databases.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const DAY_MS = 86_400_000;
 
@@ -102,6 +105,68 @@ describe.each(DAILY_DATABASES)('free calls, on %s', (name, openDatabase) => {
     const payment = await signPayment(wallet, url, { init: { headers: caller.key.headers } });
     const paid = await call(project, '', { ...caller.key.headers, ...payment.v2 });
     expect([paid.status, paid.left]).toEqual([200, undefined]);
+  });
+
+  describe('under an Idempotency-Key', () => {
+    const FREE_ROUTE = { routes: [{ path: '/health', free: true }] };
+    const named = (key = randomUUID()): ProofHeaders => ({ ...caller.key.headers, 'idempotency-key': key });
+
+    test.each(['', '/health'])('are made once, had again, and counted once: at "%s"', async (path) => {
+      const project = await newProject(2, FREE_ROUTE);
+      const before = fixture.hits();
+      const headers = named();
+      const first = await call(project, path, headers);
+      fixture.upstream.respond((res) => void res.end('something else'));
+      const again = await call(project, path, headers);
+      expect([first.status, again.status, again.text, again.left]).toEqual([200, 200, 'for nothing', first.left]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect(fixture.hits() - before).toBe(1);
+      expect((await call(project)).left).toBe(path === '' ? '0' : '1');
+      expect((await call(project, `${path}?other`, headers)).body['code']).toBe('idempotency_key_reused');
+    });
+
+    test('are had again though no free one is left, and a new one is asked to pay and keeps its name', async () => {
+      const project = await newProject(1);
+      const headers = named();
+      await call(project, '', headers);
+      expect(await call(project, '', headers)).toMatchObject({ status: 200, text: 'for nothing' });
+      const other = named();
+      expect((await call(project, '', other)).body['code']).toBe('payment_required');
+      const wallet = { sandbox: fixture.sandbox, payer: caller.wallet };
+      const url = `${fixture.client.url}/v1/${project.slug}`;
+      const { v2 } = await signPayment(wallet, url, { init: { headers: caller.key.headers } });
+      expect((await call(project, '', { ...other, ...v2 })).status).toBe(200);
+    });
+
+    test.each(['', '/health'])('are free again, and not counted, where the upstream fails: at "%s"', async (path) => {
+      const project = await newProject(1, FREE_ROUTE);
+      const headers = named();
+      fixture.upstream.respond((res) => void res.writeHead(500).end('no'));
+      for (let n = 0; n < 2; n += 1) expect((await call(project, path, headers)).status).toBe(500);
+      fixture.upstream.respond((res) => void res.end('at last'));
+      const served = await call(project, path, headers);
+      expect([served.status, served.text, served.left]).toEqual([200, 'at last', path === '' ? '0' : undefined]);
+    });
+
+    test('are made once where they come twice at once, and the second is told to wait', async () => {
+      const project = await newProject(2);
+      const held: ServerResponse[] = [];
+      fixture.upstream.respond((res) => void held.push(res));
+      const headers = named();
+      const first = call(project, '', headers);
+      await until(() => held.length === 1);
+      expect((await call(project, '', headers)).body['code']).toBe('idempotency_in_progress');
+      held[0]?.end('late');
+      expect([(await first).left, (await call(project, '', headers)).text]).toEqual(['1', 'late']);
+    });
+
+    test('are each their own at a free route that a payment is sent to', async () => {
+      const project = await newProject(1, FREE_ROUTE);
+      const headers = { ...caller.key.headers, 'payment-signature': 'whatever it is' };
+      const before = fixture.hits();
+      for (let n = 0; n < 2; n += 1) expect((await call(project, '/health', headers)).status).toBe(200);
+      expect(fixture.hits() - before).toBe(2);
+    });
   });
 
   test('begin anew with the next day', async () => {
