@@ -48,7 +48,9 @@ function withoutPrice(gate: PaymentGate, req: Request, res: Response): MaybeProm
 }
 
 function coveredOrHeld(gate: PaymentGate, req: Request, res: Response): MaybePromise<Approach> {
-  const presented = readPayment(req);
+  // Whoever pays with a HEAD would have paid for no body. To those who are sold calls, a HEAD is one of them.
+  const isHead = req.method === 'HEAD' && gate.run === undefined;
+  const presented = isHead ? undefined : readPayment(req);
   return whenKnown(gate.passes?.sales?.admit(req, res, presented !== undefined), (covered) =>
     covered?.admitted ? { decision: covered } : heldOrOwed(gate, req, res, { presented, passRefusal: covered }),
   );

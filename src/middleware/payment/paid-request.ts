@@ -54,16 +54,11 @@ async function decideBrought(
   req: Request,
   res: Response,
 ): Promise<Decision> {
-  if (!reading.ok && reading.code === 'invalid_payment_header') {
+  if (!reading.ok) {
     const { code, detail } = reading;
-    return refused(() => sendProblem(res, code, detail));
-  }
-  // Its payer would pay for a response without its body. To whom calls are sold, they are what they are.
-  const isOfHead = req.method === 'HEAD' && gate.run === undefined;
-  if (isOfHead || !reading.ok) {
+    if (code === 'invalid_payment_header') return refused(() => sendProblem(res, code, detail));
     const challenge = challengeWith(gate, req, res, await offeredTerms(gate, req));
-    const cause = reading.ok ? required.OF_A_HEAD : { ...required.NO_MATCH, detail: reading.detail };
-    return refused(() => challenge(cause));
+    return refused(() => challenge({ ...required.NO_MATCH, detail }));
   }
   const { payment } = reading;
   const offered = await offeredFor(gate, req, payment);

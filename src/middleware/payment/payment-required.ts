@@ -69,13 +69,6 @@ export const NO_MATCH: RequiredCause = {
   detail: 'The payment is for other terms than this resource offers; the offered ones are in this answer.',
 };
 
-/** Cause of the 402 for a payment that comes with a HEAD. */
-export const OF_A_HEAD: RequiredCause = {
-  code: 'payment_required',
-  detail:
-    'A HEAD buys nothing, and its payment was not looked at: it is good for the request itself. Send it with that.',
-};
-
 /** Cause of the 402 for a payment that was used up, and whose response is not the asker's. */
 export const USED: RequiredCause = {
   code: 'payment_already_used',
