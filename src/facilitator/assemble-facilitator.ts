@@ -33,7 +33,7 @@ import { followFailures } from './setup-check/follow-failures.js';
 import type { Facilitator } from './types.js';
 
 /** What a facilitator is made of, whoever settles for it. */
-export interface FacilitatorParts extends Pick<PaymentServiceParts, 'follow'> {
+export interface FacilitatorParts extends Pick<PaymentServiceParts, 'follow' | 'refusedSends'> {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;

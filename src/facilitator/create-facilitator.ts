@@ -28,6 +28,7 @@ import {
 } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { refuseSuspended } from './backend/refuse-suspended.js';
+import { createRefusedSends } from './backend/refused-sends.js';
 import { createChainBackend } from './chain/chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
@@ -35,6 +36,7 @@ import { createHoldingsReader } from './holdings/holdings.js';
 import { createLeases } from './payments/leases.js';
 import { memoryOf } from './payments/lost-period.js';
 import { createPaymentsInFlight } from './payments/payments-in-flight.js';
+import { tooLateSince } from './payments/retry-hash.js';
 import { createEarlierSends } from './payouts/earlier-sends.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery, resolve } from './recovery/recovery.js';
@@ -119,7 +121,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     settleTimeoutMs: resolved.settleTimeoutMs,
     ...memoryOf(books.ledger),
   };
-  const held = booksInUse(books, resolved, () => storeFault(monitor.known()));
+  const held = booksInUse(books, { ...resolved, idempotency }, () => storeFault(monitor.known()));
   const service = { ...held, backend: refuseSuspended(createChainBackend(chain), storage), events, now, onFault };
   const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
@@ -171,7 +173,7 @@ function monitorOf(
 /** The books, and what is held of them in this process. */
 function booksInUse(
   books: PaymentBooks,
-  { leaseMs, storage, ...bounds }: Resolved,
+  { leaseMs, storage, idempotency, now, ...bounds }: Resolved & { readonly idempotency: IdempotencyStore },
   fault: () => TollhouseError | undefined,
 ) {
   return {
@@ -179,6 +181,7 @@ function booksInUse(
     leases: createLeases(books.ledger, leaseMs),
     suspensions: storage?.gateway.suspensions,
     inFlight: createPaymentsInFlight(bounds, fault),
+    refusedSends: createRefusedSends(idempotency, tooLateSince(now)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createRefusedSends } from '../../src/facilitator/backend/refused-sends.js';
 import { createPaymentEventBus } from '../../src/facilitator/events/events.js';
 import { createLeases } from '../../src/facilitator/payments/leases.js';
 import { createPaymentsInFlight } from '../../src/facilitator/payments/payments-in-flight.js';
@@ -7,6 +8,7 @@ import type { NetworkId, Token } from '../../src/protocol/types.js';
 import { createTransactionDelivery } from '../../src/solana/confirmation/delivery.js';
 import type { LandedTransaction } from '../../src/solana/rpc/landed-transaction.js';
 import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
+import { createMemoryIdempotencyStore } from '../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
 import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
 import { createMemoryPassStore } from '../../src/storage/passes/memory-pass-store.js';
@@ -34,6 +36,7 @@ export function requestParts(more: Partial<RequestParts> = {}): RequestParts {
     leases: createLeases(ledger),
     inFlight: createPaymentsInFlight({ maxPaymentsInFlight: Number.POSITIVE_INFINITY }),
     events: createPaymentEventBus(),
+    refusedSends: createRefusedSends(createMemoryIdempotencyStore(), () => false),
     now: () => NOW,
     ...more,
   };

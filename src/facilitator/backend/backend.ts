@@ -5,6 +5,7 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { PaymentOutline } from '../../solana/rules/simulation.js';
 import type { Broadcast, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentUse } from '../types.js';
+import type { EarlierSend } from './refused-sends.js';
 
 /** A payment whose form and signature are right for its terms. */
 export interface InspectedPayment extends PaymentOutline {
@@ -35,8 +36,13 @@ export interface SettleStep {
   readonly purpose?: PaymentPurpose;
   /** Called before the transaction leaves; rejects or returns false when it must not. */
   recordBroadcast(broadcast: Broadcast): Promise<boolean>;
-  /** Takes that note back: the transaction did not leave, or is known to fail and was not seen on the chain. */
-  notSent(): Promise<boolean>;
+  /**
+   * Takes that note back: the transaction did not leave, or is known to fail and was not seen on the chain.
+   * @param mayLand - whether only a node says so, and it could land all the same: who has brought it stays known then. Default false
+   */
+  notSent(mayLand?: boolean): Promise<boolean>;
+  /** Who had it sent before, where it was taken for unsent then. Default: nobody is known to have. */
+  sentBefore?(): Promise<EarlierSend | undefined>;
 }
 
 /**

@@ -1,13 +1,12 @@
+import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import { signatureText } from '../../protocol/address.js';
 import { REASONS } from '../../protocol/reasons.js';
-import type { Supported } from '../../protocol/supported.js';
-import type { NetworkId, Refusal, Terms, Verification } from '../../protocol/types.js';
+import type { Refusal, Terms, Verification } from '../../protocol/types.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../../solana/confirmation/confirmation.js';
-import type { FeePayer } from '../../solana/fee-payer.js';
-import { type LatestBlockhash, RpcError } from '../../solana/rpc/rpc.js';
+import { RpcError } from '../../solana/rpc/rpc.js';
 import type { CheckPolicy } from '../../solana/rules/rules.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -23,8 +22,6 @@ import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
-import type { HealthMonitor } from '../setup/health.js';
-import type { FeeLimit } from '../sponsorship/fee-limit.js';
 import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
 import {
   checkMint,
@@ -34,22 +31,16 @@ import {
   lookAtFunds,
   type VerifiedCache,
 } from './look-at-funds.js';
-import { createOwnSends, judgeRefusal, notTaken, OVER, type OwnSends } from './refused-send.js';
+import { createOffered, type OfferedParts } from './offered.js';
+import { hasLandedSince, judgeRefusal, notTaken } from './refused-send.js';
 
 /** What the embedded facilitator works with. */
-export interface ChainBackendParts extends LookParts {
-  readonly network: NetworkId;
+export interface ChainBackendParts extends LookParts, OfferedParts {
   readonly delivery: TransactionDelivery;
   readonly blockhashes: BlockhashCache;
-  /** By address, at least one; the first is offered. */
-  readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly policy: CheckPolicy;
   /** Reads transactions that have landed. */
   readonly landed: LandedReader;
-  /** Knows whether settling is possible at all. */
-  readonly monitor: HealthMonitor;
-  /** Bounds what our fee payers spend. */
-  readonly feeLimit: FeeLimit;
   /** What they risk with payments that are under way. */
   readonly sponsorship: Sponsorship;
   /** Longest wait for a settlement, in milliseconds. */
@@ -63,16 +54,19 @@ export interface ChainBackendParts extends LookParts {
 /** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
 const VERIFIED_MS = 30_000;
 const VERIFIED_MAX = 10_000;
+/** More than are sent while a blockhash lives. */
+const OVER_MAX = 50_000;
 
 /** What the functions of the backend work with. */
 interface WorkingParts extends ChainBackendParts {
-  readonly sends: OwnSends;
+  /** Payments of which this process has known the outcome, by the hashes of their messages. */
+  readonly over: LRUCache<string, true>;
 }
 
 /** Verifies and settles on the chain, with fee payers of our own. */
 export function createChainBackend(given: ChainBackendParts): SettlementBackend {
   const { network, rpc, delivery, blockhashes, policy, sponsorship } = given;
-  const parts: WorkingParts = { sends: createOwnSends(), ...given };
+  const parts: WorkingParts = { over: boundedCache({ max: OVER_MAX }), ...given };
   const offered = createOffered(parts);
   const verified: VerifiedCache = boundedCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
@@ -89,26 +83,6 @@ export function createChainBackend(given: ChainBackendParts): SettlementBackend 
       blockhashes.close();
       await rpc.close();
     },
-  };
-}
-
-/** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
-function createOffered({ network, feePayers, blockhashes, monitor, feeLimit }: ChainBackendParts): () => Supported {
-  const signers = [...feePayers.keys()];
-  const [feePayer] = signers;
-  const nothing: Supported = { kinds: [], extensions: [], signers };
-  /** What was offered last: every 402 asks, and the blockhash is another one only every few seconds. */
-  let last: { readonly hint: LatestBlockhash | undefined; readonly supported: Supported } | undefined;
-  return () => {
-    const fault = feeLimit.fault();
-    if (fault !== undefined) return { ...nothing, fault };
-    if (feePayer === undefined || monitor.known()?.status === 'down') return nothing;
-    const hint = blockhashes.peek();
-    if (last !== undefined && last.hint === hint) return last.supported;
-    const kind = { scheme: 'exact', network, feePayer };
-    const supported = { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
-    last = { hint, supported };
-    return supported;
   };
 }
 
@@ -145,13 +119,11 @@ async function settle(
   const { transaction, payer, sponsored } = inspected;
   const { sponsorship } = parts;
   try {
-    const fault = await faultBefore(parts, verified, inspected);
-    if (fault !== undefined) return unsent(fault.reason, payer, fault.message);
-    // Behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
-    const refusal = sponsored
-      ? await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))
-      : undefined;
-    if (refusal !== undefined) return unsent(refusal.reason, payer, refusal.message);
+    // The share of the fee comes behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
+    const refusal =
+      (await faultBefore(parts, verified, inspected)) ??
+      (sponsored && (await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))));
+    if (refusal) return (await sentAndLanded(parts, inspected, step)) ?? unsent(refusal.reason, payer, refusal.message);
     const settlement = await signAndSend(parts, verified, inspected, step);
     // It was seen before it landed: whoever shows it again is to be seen again.
     verified.delete(transaction.messageHash);
@@ -159,6 +131,21 @@ async function settle(
   } finally {
     sponsorship.drop(transaction.messageHash);
   }
+}
+
+/** What became of a payment that was taken for unsent and has landed all the same: simulated again, it fails. */
+async function sentAndLanded(
+  parts: WorkingParts,
+  inspected: InspectedPayment,
+  step: SettleStep,
+): Promise<BackendSettlement | undefined> {
+  const { transaction, payer } = inspected;
+  const [before, signed] = [await step.sentBefore?.(), sign(parts, inspected)];
+  if (before?.by !== 'same' || signed === undefined) return undefined;
+  const sent = { signature: firstSignature(signed, transaction), blockhash: transaction.blockhash };
+  if (!(await hasLandedSince(parts.landed, sent.signature, before))) return undefined;
+  if (!(await step.recordBroadcast(sent))) return unsent('settlement_in_progress', payer);
+  return concluded(parts, inspected, await watch(parts, inspected, sent, step));
 }
 
 /**
@@ -192,7 +179,7 @@ async function signAndSend(
   const height = defined({ lastValidBlockHeight: parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash) });
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
   parts.sponsorship.sent(transaction.messageHash, signature);
-  if (!parts.sends.has(transaction.messageHash)) parts.sends.set(transaction.messageHash, performance.now());
+  const sentAt = performance.now();
   const sent = { signature, blockhash: transaction.blockhash, ...height };
   const landing = await send(parts, inspected, step, {
     transaction: signed,
@@ -202,24 +189,31 @@ async function signAndSend(
     ...sent,
   });
   if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
-  const verdict = await judgeRefusal(parts, verified, inspected, signature, landing);
+  const refused = {
+    signature,
+    sentAt,
+    isOver: parts.over.has(transaction.messageHash),
+    before: await step.sentBefore?.(),
+  };
+  const verdict = await judgeRefusal(parts, verified, inspected, refused, landing);
   if (verdict.status === 'landed') return watch(parts, inspected, sent, step);
   if (verdict.status === 'may_land') return watch(parts, inspected, { ...sent, transaction: signed }, step);
   // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
   verified.delete(transaction.messageHash);
   // It is nowhere, whatever comes of the question why.
   parts.sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
-  await step.notSent();
+  // What the chain knew already, others have made to land.
+  await step.notSent(verdict.err !== 'AlreadyProcessed');
   return rejectedSettlement(verdict.err, inspected, parts.rpc);
 }
 
 /** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
 function concluded(
-  { sponsorship, sends }: WorkingParts,
+  { sponsorship, over }: WorkingParts,
   { transaction, payer, sponsored }: InspectedPayment,
   settlement: BackendSettlement,
 ): BackendSettlement {
-  if (settlement.status === 'settled' || settlement.status === 'failed') sends.set(transaction.messageHash, OVER);
+  if (settlement.status === 'settled' || settlement.status === 'failed') over.set(transaction.messageHash, true);
   const end = sponsoredEnd(settlement);
   if (sponsored && end !== undefined) sponsorship.ended(transaction.messageHash, payer, end);
   return settlement;

@@ -1,5 +1,3 @@
-import type { LRUCache } from 'lru-cache';
-import { boundedCache } from '../../lib/bounded-cache.js';
 import { readChainTime } from '../../solana/accounts/chain-time.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Landing } from '../../solana/confirmation/confirmation.js';
@@ -7,32 +5,29 @@ import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable } from '../backend/outcomes.js';
+import type { EarlierSend } from '../backend/refused-sends.js';
 import { isBlockhashAlive, type VerifiedCache } from './look-at-funds.js';
-
-/** When this process first sent a transaction, by the hash of its message and `performance.now`; {@link OVER} once its outcome was known. */
-export type OwnSends = LRUCache<string, number>;
-
-/** Whoever shows it now was not the one that made it land. */
-export const OVER = Number.POSITIVE_INFINITY;
-
-/** More than are sent while a blockhash lives. */
-const SENDS_MAX = 50_000;
-
-/** A memory of what this process sends. */
-export function createOwnSends(): OwnSends {
-  return boundedCache({ max: SENDS_MAX });
-}
 
 /** What judging takes. */
 export interface RefusalParts {
   readonly rpc: SolanaRpc;
   readonly blockhashes: Pick<BlockhashCache, 'lastValidBlockHeightOf'>;
   readonly landed: LandedReader;
-  readonly sends: Pick<OwnSends, 'get'>;
   /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
   readonly remembersSince?: number | undefined;
   /** Until when it remembers everything from before that; missing where that is nothing. */
   readonly remembersUntil?: number | undefined;
+}
+
+/** A transaction that was sent and refused. */
+export interface RefusedTransaction {
+  readonly signature: string;
+  /** Before it was sent, by `performance.now`. */
+  readonly sentAt: number;
+  /** Its outcome was known here before: whoever shows it now was not the one that made it land. */
+  readonly isOver: boolean;
+  /** Who had it sent before. */
+  readonly before: EarlierSend | undefined;
 }
 
 /**
@@ -46,6 +41,8 @@ export type RefusalVerdict =
 
 /** The chain tells the second in which a block was made, and clocks differ a little. */
 const CLOCK_MS = 2_000;
+/** So far may the clock of an instance be from the chain's: beyond that nothing is forgotten that was used, which could pass for what is noted. */
+const CLOCKS_MS = 30_000;
 /** Of what was seen on its way the chain can tell a second or two later. */
 const READS = 3;
 
@@ -63,13 +60,16 @@ export async function judgeRefusal(
   parts: RefusalParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
-  signature: string,
+  refused: RefusedTransaction,
   { err: first }: Extract<Landing, { readonly status: 'rejected' }>,
 ): Promise<RefusalVerdict> {
   const err = first === 'AlreadyProcessed' ? first : await simulateAgain(parts, inspected);
   if (err === null) return { status: 'may_land' };
-  const isOurs = err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature));
-  if (isOurs) return { status: 'landed' };
+
+  const isOurs = err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, refused));
+  const { before, signature } = refused;
+  if (isOurs || (before?.by === 'same' && (await hasLandedSince(parts.landed, signature, before))))
+    return { status: 'landed' };
   const isAlive = err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected).catch(unknownYet));
   return isAlive ? { status: 'may_land' } : { status: 'refused', err };
 }
@@ -77,6 +77,15 @@ export async function judgeRefusal(
 async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPayment): Promise<unknown> {
   const { err } = await rpc.simulateTransaction(transaction.bytes, { commitment: 'processed' }).catch(unknownYet);
   return err;
+}
+
+/** Whether what was refused before has landed all the same, and not before it was sent; a blockhash that has expired since hides that. */
+export async function hasLandedSince(
+  landed: LandedReader,
+  signature: string,
+  { since }: Extract<EarlierSend, { readonly by: 'same' }>,
+): Promise<boolean> {
+  return (await landed(signature)) !== undefined && (await timeOfLanding(landed, signature)) > since - CLOCKS_MS;
 }
 
 /**
@@ -88,26 +97,22 @@ async function hasJustLanded(
   parts: RefusalParts,
   verified: VerifiedCache,
   { transaction, judge }: InspectedPayment,
-  signature: string,
+  { signature, sentAt, isOver, before }: RefusedTransaction,
 ): Promise<boolean> {
   const { landed, blockhashes, remembersSince, remembersUntil } = parts;
+
+  if (before?.by === 'other') return false;
   // What pays a request names it, and is found by that; where its books were lost it may have been shown since.
   if (judge !== undefined && remembersUntil === undefined) return true;
-  if (remembersSince === undefined) return hasLandedSinceSent(parts, transaction.messageHash, signature);
+  if (remembersSince === undefined) return !isOver && (await hasLandedSinceSent(parts, sentAt, signature));
   // Seen before it landed, or made with a blockhash that was handed out since: the books, which know everything since, do not know it.
   if (verified.has(transaction.messageHash)) return true;
   if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
   return (await timeOfLanding(landed, signature)) > remembersSince + CLOCK_MS;
 }
 
-/** Whether it landed after this process began to send it, by the chain's own clock: nobody's else is asked. */
-async function hasLandedSinceSent(
-  { rpc, landed, sends }: RefusalParts,
-  id: string,
-  signature: string,
-): Promise<boolean> {
-  const sentAt = sends.get(id) ?? performance.now();
-  if (sentAt === OVER) return false;
+/** Whether it landed after it was sent, by the chain's own clock: nobody's else is asked. */
+async function hasLandedSinceSent({ rpc, landed }: RefusalParts, sentAt: number, signature: string): Promise<boolean> {
   const landedAt = await timeOfLanding(landed, signature);
   const chainTime = await readChainTime(rpc).catch(unknownYet);
   if (chainTime === undefined) throw unavailable(UNKNOWN_YET);

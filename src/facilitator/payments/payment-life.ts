@@ -4,6 +4,7 @@ import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from '../backend/backend.js';
+import type { RefusedSends } from '../backend/refused-sends.js';
 import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
 import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
@@ -27,6 +28,8 @@ export interface PaymentServiceParts {
   readonly inFlight: PaymentsInFlight;
   readonly events: PaymentEventBus;
   readonly passes: Pick<PassStore, 'open'>;
+  /** Remembers what a node has refused. */
+  readonly refusedSends: RefusedSends;
   /** Asks the chain what became of a payment that was sent and is waited for by nobody, and writes that down. Default: recovery does. */
   readonly follow?: ((record: PaymentRecord, commitment: Commitment) => Promise<unknown>) | undefined;
   /** Clock, milliseconds since the epoch. */
@@ -98,9 +101,10 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
  * told. Unless the money has landed it is given back: forgotten where nothing was sent, kept where it may have been.
  */
 async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: ClaimSettlement): Promise<Settlement> {
-  const { backend, inspected, record, ledger, lease, leaseMs, use, sending } = claimed;
+  const { backend, inspected, record, ledger, lease, leaseMs, use, sending, refusedSends, now } = claimed;
   const { id } = record;
-  const notSent = (): Promise<boolean> => {
+  const begunAt = now();
+  const forget = (): Promise<boolean> => {
     sending.mayBeSent = false;
     return ledger.forget(id, lease);
   };
@@ -113,11 +117,15 @@ async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: Clai
       sending.mayBeSent ||= isNoted;
       // Whoever finds it from now on has it as sent: asked before that, it could be sent beside another that was paid in its place.
       const isLeft = isNoted && isWanted !== undefined && !(await isWanted());
-      if (isLeft) await notSent();
+      if (isLeft) await forget();
       return isNoted && !isLeft;
     },
-    // It was noted, and then provably not sent; what is refused before that is `unsent`.
-    notSent,
+    // It was noted, and then refused by whoever was to send it; what is refused before that is `unsent`.
+    async notSent(mayLand) {
+      if (mayLand) await refusedSends.note(record, begunAt);
+      return forget();
+    },
+    sentBefore: () => refusedSends.find(record),
   };
   const since = performance.now();
   try {
@@ -136,25 +144,21 @@ async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: Clai
  * end, and of one whose money is there the response is owed.
  */
 async function begin(
-  { backend, events, ledger }: PaymentServiceParts,
+  { backend, events, ledger, refusedSends }: PaymentServiceParts,
   inspected: InspectedPayment,
   claim: Claim,
   record: PaymentRecord,
   use: PaymentUse,
 ): Promise<OpenedPayment> {
   const { id, payer, terms, state } = record;
-  if (state === 'broadcast') {
-    // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
-    const isOver = isFromBackup(ledger, record);
-    const settlement = await claim.settle({ served: isOver });
-    if (settlement.status === 'pending') return { status: 'pending', settlement };
-    if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
-    return isOver ? { status: 'served', id, receipt: settlement.receipt } : { status: 'open', claim };
-  }
+  // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
+  if (state === 'broadcast') return settleFirst(claim, isFromBackup(ledger, record));
   if (state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
   try {
     const verification = await backend.verify(inspected, use);
     if (verification.ok) return { status: 'open', claim };
+    // It may have landed since, which the simulation finds fault with as well.
+    if ((await refusedSends.find(record))?.by === 'same') return settleFirst(claim, false);
     await claim.forget();
     events.emit('payment.failed', { id, resource: use.resource, payer, terms, reason: verification.reason });
     return { status: 'refused', refusal: verification };
@@ -162,6 +166,14 @@ async function begin(
     await claim.forget();
     throw error;
   }
+}
+
+/** @param isOver - whether it buys nothing any more */
+async function settleFirst(claim: Claim, isOver: boolean): Promise<OpenedPayment> {
+  const settlement = await claim.settle({ served: isOver });
+  if (settlement.status === 'pending') return { status: 'pending', settlement };
+  if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
+  return isOver ? { status: 'served', id: claim.id, receipt: settlement.receipt } : { status: 'open', claim };
 }
 
 /** A held payment, and what it buys. */

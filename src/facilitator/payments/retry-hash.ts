@@ -20,8 +20,17 @@ export function isByIpAddress(retryHash: string | undefined): boolean {
 }
 
 /** Whether it is too late to come again for a payment. One that was never sent may be brought at any time. */
-export function isTooLateToRetry({ retryHash, state, claimedAt }: PaymentRecord, now: number): boolean {
+export function isTooLateToRetry(
+  { retryHash, state, claimedAt }: Pick<PaymentRecord, 'retryHash' | 'state' | 'claimedAt'>,
+  now: number,
+): boolean {
   return state !== 'claimed' && isByIpAddress(retryHash) && claimedAt + BY_ADDRESS_MS < now;
+}
+
+/** The same for one that was sent at a time, and is not written down as that. */
+export function tooLateSince(now: () => number) {
+  return ({ retryHash }: Pick<PaymentRecord, 'retryHash'>, claimedAt: number): boolean =>
+    isTooLateToRetry({ retryHash, state: 'broadcast', claimedAt }, now());
 }
 
 function digest(text: string): string {

@@ -5,10 +5,12 @@ import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, booksOrMemory } from '../assemble-facilitator.js';
 import { refuseSuspended } from '../backend/refuse-suspended.js';
+import { createRefusedSends } from '../backend/refused-sends.js';
 import { createPaymentEventBus } from '../events/events.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { createLeases } from '../payments/leases.js';
 import { createPaymentsInFlight } from '../payments/payments-in-flight.js';
+import { tooLateSince } from '../payments/retry-hash.js';
 import type { Facilitator } from '../types.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
@@ -49,6 +51,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     inFlight: createPaymentsInFlight(resolved),
     storage,
     idempotency,
+    refusedSends: createRefusedSends(idempotency, tooLateSince(now)),
     events: createPaymentEventBus(),
     now,
     backend: refuseSuspended(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { inspectPayment } from '../../../../src/facilitator/backend/inspect-payment.js';
+import type { EarlierSend } from '../../../../src/facilitator/backend/refused-sends.js';
 import type { VerifiedCache } from '../../../../src/facilitator/chain/look-at-funds.js';
 import { judgeRefusal, type RefusalParts } from '../../../../src/facilitator/chain/refused-send.js';
 import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
@@ -27,10 +28,12 @@ interface Given {
   /** When it landed, by each reading; undefined where the chain does not tell. */
   readonly blockTimes?: readonly (number | undefined)[];
   readonly isVerified?: boolean;
+  /** Who had it sent before. */
+  readonly before?: EarlierSend;
 }
 
 function judge(given: Given) {
-  const { said, isHeightKnown = false, remembersSince, blockTimes = [], isVerified = false } = given;
+  const { said, before, isHeightKnown = false, remembersSince, blockTimes = [], isVerified = false } = given;
   const { payment, terms, decoded } = newPayment();
   const inspection = inspectPayment(payment, terms, NETWORK, openPaymentService().parts.policy);
   if (!inspection.ok) throw new Error(inspection.refusal.message);
@@ -51,12 +54,12 @@ function judge(given: Given) {
       return blockTime === undefined ? undefined : landedAs(decoded, { blockTime });
     },
     remembersSince,
-    sends: new LRUCache({ max: 9 }),
   };
   const verified: VerifiedCache = new LRUCache({ max: 9 });
   if (isVerified) verified.set(decoded.messageHash, { look: 1, slot: 1, left: new Map() });
   const rejected = { status: 'rejected', err: said, logs: [] } as const;
-  return { asked, verdict: judgeRefusal(parts, verified, inspection.inspected, 'signature', rejected) };
+  const refused = { signature: 'signature', sentAt: performance.now(), isOver: false, before };
+  return { asked, verdict: judgeRefusal(parts, verified, inspection.inspected, refused, rejected) };
 }
 
 describe('a transaction that a node simulated in vain', () => {
@@ -108,6 +111,21 @@ describe('a transaction that the chain knows, with books that began a while ago,
     ['was just sent where its blockhash is ours', { isHeightKnown: true }, { status: 'landed' }],
     ['was just sent where it landed since', { blockTimes: [remembersSince + 2_001] }, { status: 'landed' }],
     ['is read again', { blockTimes: [undefined, undefined, remembersSince + 9_000] }, { status: 'landed' }],
+    [
+      'is another one’s where that one had it sent',
+      { isVerified: true, before: { by: 'other' } },
+      { status: 'refused', err: said },
+    ],
+    [
+      'was sent before, and landed since',
+      { blockTimes: [9_000, 9_000, 9_000], before: { by: 'same', since: 9_000 } },
+      { status: 'landed' },
+    ],
+    [
+      'was sent before, and had landed long before that',
+      { blockTimes: [9_000, 9_000, 9_000], before: { by: 'same', since: 39_000 } },
+      { status: 'refused', err: said },
+    ],
     ['may have been used before that', { blockTimes: [remembersSince + 2_000] }, { status: 'refused', err: said }],
   ])('%s', async (_name, given, expected) => {
     const { verdict, asked } = judge({ said, remembersSince, ...given });
