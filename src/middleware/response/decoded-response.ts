@@ -2,6 +2,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { Request } from 'express';
 import { atMost } from '../../lib/work/at-most.js';
+import { networksOfClient } from '../../lib/work/client-networks.js';
+import { clientAddress } from '../gate/client-address.js';
 import type { StoredResponse } from './response-seal.js';
 
 /**
@@ -9,7 +11,7 @@ import type { StoredResponse } from './response-seal.js';
  * much. Eight times what is kept is as much as texts are coded to.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** So many at once, however many ask: a decoder takes up to 16 MiB beside, and a thread that others need. */
+/** So many at once, however many ask, and the addresses that do in turns: a decoder takes up to 16 MiB beside, and a thread that others need. */
 const inTurn = atMost(2);
 
 const DECODERS = new Map<string, (body: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>>([
@@ -37,12 +39,18 @@ export async function acceptable(req: Request, stored: StoredResponse): Promise<
   if (decode === undefined || isPart || stored.body.length === 0 || req.acceptsEncodings(coding) !== false)
     return stored;
   try {
-    const body = await inTurn(() => decode(stored.body, { maxOutputLength: MAX_BYTES }));
+    const body = await inTurn(networksAround(req), () => decode(stored.body, { maxOutputLength: MAX_BYTES }));
     const headers = Object.entries(stored.headers).filter(([name]) => !OF_CODED.has(name.toLowerCase()));
     return { ...stored, headers: Object.fromEntries(headers.map(([name, it]) => [name, ofDecoded(name, it)])), body };
   } catch {
     return stored;
   }
+}
+
+/** The widest first: who has many addresses has no more turns. */
+function networksAround(req: Request): readonly string[] {
+  const { client } = clientAddress(req);
+  return client === undefined ? [] : [...networksOfClient(client)].reverse();
 }
 
 /** A strong ETag is of the very bytes. */

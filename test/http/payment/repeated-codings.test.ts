@@ -54,7 +54,7 @@ describe.each(EXPRESSES)('a response that was kept as it was coded for its first
   afterAll(() => fixture.close());
 
   /** As it comes over the wire; by default from a client that takes nothing coded and says nothing of it. */
-  function ask(path: string, headers: PaymentHeaders, method = 'GET') {
+  function ask(path: string, headers: PaymentHeaders, method = 'GET', localAddress = '127.0.0.1') {
     return new Promise<{
       status: number;
       coding: string | undefined;
@@ -62,7 +62,7 @@ describe.each(EXPRESSES)('a response that was kept as it was coded for its first
       ranges: string | undefined;
       body: string;
     }>((resolve, reject) => {
-      const sent = request(`${url}${path}`, { method, headers }, async (answer) => {
+      const sent = request(`${url}${path}`, { method, headers, localAddress }, async (answer) => {
         const chunks: Buffer[] = [];
         for await (const chunk of answer) chunks.push(chunk);
         const { 'content-encoding': coding, etag, 'accept-ranges': ranges } = answer.headers;
@@ -121,6 +121,20 @@ describe.each(EXPRESSES)('a response that was kept as it was coded for its first
       }
     },
   );
+
+  test('is decoded for an address that asks once before another one has had it thirty times', async () => {
+    body = gzipSync(Buffer.alloc(8 * MIB, 'x'));
+    const path = '/paid?coding=gzip';
+    const headers = await pay(path);
+    const had: string[] = [];
+    const askFrom = async (address: string) => {
+      await ask(path, headers, 'GET', address);
+      had.push(address);
+    };
+    const one = Array.from({ length: 30 }, () => askFrom('127.0.0.1'));
+    await Promise.all([...one, askFrom('127.1.0.1')]);
+    expect(had.indexOf('127.1.0.1')).toBeLessThan(one.length);
+  });
 
   test.each(['gzip', 'deflate', 'br'])(
     'is given as it is where little %s stands for more than is held',

@@ -5,7 +5,7 @@ test('so many are at work at once, those who wait come in their order, and one t
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const all = Array.from({ length: 5 }, (_, at) =>
-    inTurn(async () => {
+    inTurn(['somebody'], async () => {
       begun.push(at);
       await new Promise<void>((resolve) => ends.push(resolve));
       if (at === 0) throw new Error('failed');
@@ -23,5 +23,29 @@ test('so many are at work at once, those who wait come in their order, and one t
     'Error: failed',
     ...[1, 2, 3, 4],
   ]);
-  expect(await inTurn(async () => 'free')).toBe('free');
+  expect(await inTurn([], async () => 'free')).toBe('free');
+});
+
+test('who has much done has one of it in each turn, however many names he has within his own', async () => {
+  const inTurn = atMost(1);
+  const done: string[] = [];
+  const names = ['10/8 one', '10/8 two', '10/8 one', '10/8 three', '10/8 one', '20/8 one', '30/8 one', '20/8 one'];
+  await Promise.all(
+    names.map((name, at) =>
+      inTurn(name.split(' '), async () => {
+        done.push(`${name} ${at}`);
+        await new Promise(setImmediate);
+      }),
+    ),
+  );
+  expect(done).toEqual([
+    '10/8 one 0',
+    '10/8 two 1',
+    '20/8 one 5',
+    '30/8 one 6',
+    '10/8 one 2',
+    '20/8 one 7',
+    '10/8 three 3',
+    '10/8 one 4',
+  ]);
 });
