@@ -29,8 +29,8 @@ export function isTooLateToRetry(
 
 /** The same for one that was sent at a time, and is not written down as that. */
 export function tooLateSince(now: () => number) {
-  return ({ retryHash }: Pick<PaymentRecord, 'retryHash'>, claimedAt: number): boolean =>
-    isTooLateToRetry({ retryHash, state: 'broadcast', claimedAt }, now());
+  return (payment: Pick<PaymentRecord, 'retryHash'>, claimedAt: number): boolean =>
+    isTooLateToRetry({ ...payment, state: 'broadcast', claimedAt }, now());
 }
 
 function digest(text: string): string {
