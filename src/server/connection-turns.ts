@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { UnreadResponses } from './unread-responses.js';
+import type { UnreadResponses } from '../lib/http/unread-responses.js';
 
 interface Connection {
   /** The request that is being answered. */

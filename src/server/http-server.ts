@@ -2,9 +2,9 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, problem } from '../errors/errors.js';
+import { createUnreadResponses, type UnreadBounds } from '../lib/http/unread-responses.js';
 import { newId } from '../lib/ids.js';
 import { takeInTurn } from './connection-turns.js';
-import { createUnreadResponses, type UnreadBounds } from './unread-responses.js';
 
 /** Headers of a request, in bytes; a payment with its terms has some 4,000. */
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -12,9 +12,9 @@ export interface UnreadBounds {
 export interface UnreadResponses {
   /**
    * Keeps a response among them from its end until its client has taken it.
-   * @param silenceMs - after so long without a byte its connection is closed anyway
+   * @param silenceMs - after so long without a byte its connection is closed anyway; 0 for never. Default: what its connection has
    */
-  watch(res: ServerResponse, silenceMs: number): void;
+  watch(res: ServerResponse, silenceMs?: number): void;
 }
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -38,6 +38,7 @@ export function createUnreadResponses({
   }
 
   function keep(res: ServerResponse, bytes: number): void {
+    forget(res);
     unread.set(res, bytes);
     total += bytes;
     res.once('close', () => forget(res));
@@ -53,10 +54,22 @@ export function createUnreadResponses({
       // Its last bytes were handed to the connection.
       res.once('prefinish', () => {
         const { socket } = res.req;
-        if (socket.writableLength === 0) return;
-        socket.setTimeout(Math.min(timeoutMs, silenceMs));
+        // Adapters for functions in a cloud have no connection.
+        if (typeof socket.setTimeout !== 'function' || socket.writableLength === 0) return;
+        limitSilence(res, Math.min(timeoutMs, silenceMs ?? socket.timeout ?? 0) || timeoutMs);
         keep(res, socket.writableLength);
       });
     },
   };
+}
+
+/** Ends the connection when its client takes nothing for so many milliseconds, whoever else listens; what comes behind has its time as before. */
+function limitSilence(res: ServerResponse, timeoutMs: number): void {
+  const { socket } = res.req;
+  const before = socket.timeout ?? 0;
+  socket.setTimeout(timeoutMs);
+  res.once('timeout', () => res.destroy());
+  res.once('finish', () => {
+    if (socket.timeout === timeoutMs) socket.setTimeout(before);
+  });
 }

@@ -9,9 +9,13 @@ import {
   type Mode,
 } from '../../lib/http/intercept-methods.js';
 import { checkChunk } from '../../lib/http/sendable.js';
+import { createUnreadResponses } from '../../lib/http/unread-responses.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
 import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
+
+/** Of all gates of a process, and of all that is kept: with 256 MiB unread, those go that have been at it the longest. */
+const unread = createUnreadResponses();
 
 /**
  * Why the wait for the handler is over: it has ended its response, the response is more than is held, the client went away,
@@ -162,6 +166,7 @@ export function sendStored(res: ServerResponse, stored: StoredResponse): void {
  * itself: such a head is told its length and completed first.
  */
 export function endWhole(res: ServerResponse, body: Uint8Array): void {
+  unread.watch(res);
   if (body.length === 0) return void res.end();
   if (BEYOND_ASCII.test(String(res.getHeader('Content-Disposition') ?? ''))) {
     if (!res.hasHeader('Transfer-Encoding')) res.setHeader('Content-Length', body.length);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { UnreadBounds } from '../../../src/lib/http/unread-responses.js';
 import { createHttpServer, listen, urlOf } from '../../../src/server/http-server.js';
-import type { UnreadBounds } from '../../../src/server/unread-responses.js';
 import { answersIn, ask, collect, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { until } from '../../helpers/until.js';
 
