@@ -25,7 +25,11 @@ export interface BookedCall extends Omit<PassedCall, 'book' | 'charged' | 'outli
  * when its caller has left: he is charged for what he can have again. What cannot be kept, a stream of events or a very long response,
  * ends with its caller, and is charged as it would be without a name.
  */
-export async function passOnNamed(gateway: Gateway, call: Call, { book, isFree, ...passed }: BookedCall): Promise<PassedOn> {
+export async function passOnNamed(
+  gateway: Gateway,
+  call: Call,
+  { book, isFree, ...passed }: BookedCall,
+): Promise<PassedOn> {
   const { req, res } = passed;
   const named = await namedOf(req);
   /** @param kept - its response, to be written with it; or false, where whoever has taken it over serves it and is charged */
@@ -39,10 +43,11 @@ export async function passOnNamed(gateway: Gateway, call: Call, { book, isFree, 
   let ending: Promise<boolean> | undefined;
   const end = async (response: StoredResponse | undefined): Promise<boolean> => {
     if (endNow === undefined) return false;
+    const callEnd = endNow();
     const kept = isFree
       ? await keepUnpaid(named, response)
       : await keepAlone(gateway, named, { response, payer: passed.payment.payer });
-    booked = bookAs(endNow(), kept);
+    booked = bookAs(callEnd, kept);
     void booked.then(named.ended, named.ended);
     return writtenInTime(booked.then(() => true));
   };

@@ -1,7 +1,12 @@
 import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
-import { type FreeCalls, freeCallsHeader, type OpenFreeCall, type TakenFreeCall } from '../../gateway/calls/free-calls.js';
+import {
+  type FreeCalls,
+  freeCallsHeader,
+  type OpenFreeCall,
+  type TakenFreeCall,
+} from '../../gateway/calls/free-calls.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { isWithinOwnPrice } from '../../gateway/prices/call-route.js';
 import { FREE_CALLS_HEADER } from '../../middleware/gate/pass-headers.js';
