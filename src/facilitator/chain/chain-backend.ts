@@ -140,7 +140,8 @@ async function sentAndLanded(
   step: SettleStep,
 ): Promise<BackendSettlement | undefined> {
   const { transaction, payer } = inspected;
-  const [before, signed] = [await step.sentBefore?.(), sign(parts, inspected)];
+  const before = await step.sentBefore?.();
+  const signed = before?.by === 'same' ? sign(parts, inspected) : undefined;
   if (before?.by !== 'same' || signed === undefined) return undefined;
   const sent = { signature: firstSignature(signed, transaction), blockhash: transaction.blockhash };
   if (!(await hasLandedSince(parts.landed, sent.signature, before))) return undefined;
