@@ -1,8 +1,9 @@
+import { METHODS } from 'node:http';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import type { ProjectRoute } from '../../storage/projects/project-routes.js';
 
 type Pattern = Pick<ProjectRoute, 'method' | 'path'>;
 
-const METHOD = /^[A-Z][A-Z-]{0,19}$/;
 const MAX_PATTERN = 500;
 /** Stands for any one segment that is not empty. */
 export const ONE = '*';
@@ -13,8 +14,11 @@ const LITERAL = /^[\w\-.~!$&'()+,=:@]+$/;
 
 /** What is wrong with the method of a route; undefined when nothing is. */
 export function methodFault(method: string | undefined): string | undefined {
-  if (method === undefined || METHOD.test(method)) return undefined;
-  return 'must be a method in capitals, such as GET; leave it out for every method';
+  // No other method reaches a route: Node's parser refuses the request.
+  if (method === undefined || METHODS.includes(method)) return undefined;
+  const meant = didYouMean(method, METHODS);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  return `must be a method in capitals, such as GET, or left out for every method${hint}`;
 }
 
 /** What is wrong with the path of a route; undefined when nothing is. */

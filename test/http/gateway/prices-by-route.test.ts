@@ -301,6 +301,7 @@ describe.each(DAILY_DATABASES)('prices by route, on %s', (name, openDatabase) =>
     ['plain letters', [{ path: '/a%2Fb', free: true }], '/routes/0/path'],
     ['plain letters', [{ path: '/a/..', free: true }], '/routes/0/path'],
     ['two slashes', [{ path: '/a//b', free: true }], '/routes/0/path'],
+    ['did you mean "DELETE"?', [{ method: 'DELTE', path: '/a', deny: 403 }], '/routes/0/method'],
     ['capitals', [{ method: 'get', path: '/a', free: true }], '/routes/0/method'],
     [
       'one before it',
