@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { EVENT_TYPES, type EventType } from '../../storage/events/events.js';
 import type { WebhookEvents } from '../../storage/webhooks/webhooks.js';
 import { countSchema } from '../framework/fields.js';
@@ -29,7 +30,7 @@ const url = z
   .describe('Where events are posted to: https, a public address, no user or password.');
 const type = z.enum(EVENT_TYPES, `must be one of ${EVENT_TYPES.join(', ')}`);
 const events = z
-  .array(z.union([type, z.literal('*')], 'must be a type of events, or *'), 'must be a list')
+  .array(z.union([type, z.literal('*')], { error: ({ input }) => notType(input) }), 'must be a list')
   .min(1, 'must name a type')
   .max(EVENT_TYPES.length, `must name at most ${EVENT_TYPES.length} types`)
   .transform((names): WebhookEvents => {
@@ -37,6 +38,12 @@ const events = z
     return names.includes('*') ? ['*'] : types;
   })
   .describe('Types of events that are posted; `*` for all.');
+
+function notType(input: unknown): string {
+  const meant = typeof input === 'string' ? didYouMean(input, EVENT_TYPES) : undefined;
+  return `must be a type of events, or *${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
+}
+
 const description = z
   .string('must be a text')
   .max(MAX_DESCRIPTION, `must have at most ${MAX_DESCRIPTION} characters`)

@@ -118,6 +118,11 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (name, express) => {
     expect((body.errors as { pointer: string }[]).map((it) => it.pointer)).toEqual([pointer]);
   });
 
+  test('a mistyped type of events is refused with the one that was meant', async () => {
+    const { body } = await create({ events: ['payment.setled'] });
+    expect(body.detail).toContain('/events/0: must be a type of events, or *; did you mean "payment.settled"?');
+  });
+
   test('a fault of the whole query is told of the query, and of no body', async () => {
     const { status: code, body } = await call('GET', `${url}?__proto__=1`, alice);
     // Express 4 reads no such field.
