@@ -8,6 +8,7 @@ import type { Ledger } from '../../storage/ledger/ledger.js';
 import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft } from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
+import { localNode } from './local-node.js';
 import { checkEndpoints, checkSocket } from './setup-endpoints.js';
 import { checkRecipients, type RecipientParts } from './setup-recipients.js';
 
@@ -56,7 +57,7 @@ async function checkOnChain(parts: SetupParts, needs: readonly PaymentNeed[]): P
 
 async function checkFeePayers({ rpc, network, feePayers }: SetupParts): Promise<readonly SetupFinding[]> {
   const accounts = await rpc.getAccounts(feePayers, 'confirmed');
-  const host = rpc.nodes?.[0]?.host ?? '';
+  const local = localNode(rpc);
   return feePayers.flatMap((wallet, index) => {
     const lamports = accounts[index]?.lamports ?? 0n;
     const code = feePayerFault(lamports);
@@ -65,19 +66,18 @@ async function checkFeePayers({ rpc, network, feePayers }: SetupParts): Promise<
       code === 'fee_payer_empty'
         ? `the fee payer ${wallet} holds ${lamports} lamports and cannot pay for one payment: no fee may leave less than ${LEAST_LAMPORTS}`
         : `the fee payer ${wallet} is nearly empty: it pays for ${settlementsLeft(lamports)} payments more`;
-    const finding = { code, about: wallet, detail, fix: howToFund(wallet, network, host) };
+    const finding = { code, about: wallet, detail, fix: howToFund(wallet, network, local) };
     // Those behind the first only finish what was offered with them.
     return [code === 'fee_payer_empty' && index === 0 ? setupError(finding) : setupWarning(finding)];
   });
 }
 
-function howToFund(wallet: string, network: NetworkId, host: string): string {
+function howToFund(wallet: string, network: NetworkId, local: string | undefined): string {
   if (network === 'solana') {
     const payments = (LAMPORTS_PER_SOL / 10n / LAMPORTS_PER_SETTLEMENT).toLocaleString('en');
     return `send SOL to ${wallet}: 0.1 SOL pays for ${payments} payments`;
   }
-  const isLocal = /^(127\.0\.0\.1|localhost|\[::1\]):/.test(host);
-  return `solana airdrop 1 ${wallet} --url ${isLocal ? `http://${host}` : network.slice('solana-'.length)}`;
+  return `solana airdrop 1 ${wallet} --url ${local ?? network.slice('solana-'.length)}`;
 }
 
 async function checkStores({ ledger, idempotency, counters }: SetupParts): Promise<readonly SetupFinding[]> {

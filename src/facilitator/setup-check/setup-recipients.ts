@@ -13,12 +13,13 @@ import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { type SetupFinding, setupError } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
+import { localNode } from './local-node.js';
 import { walletFault } from './recipients.js';
 
 /** What recipients are looked at with. */
 export interface RecipientParts {
   readonly network: NetworkId;
-  readonly rpc: Pick<SolanaRpc, 'getAccounts'>;
+  readonly rpc: Pick<SolanaRpc, 'getAccounts' | 'nodes'>;
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
   /** Told what was seen of the recipients' accounts. Default: nobody is. */
@@ -118,7 +119,7 @@ function notWallet(wallet: string, fault: string | undefined): readonly SetupFin
 }
 
 function receivingFault(
-  { network, tokens, receiving }: RecipientParts,
+  { network, rpc, tokens, receiving }: RecipientParts,
   { payTo, asset, account }: Receiving,
   state: AccountState | null,
 ): readonly SetupFinding[] {
@@ -128,7 +129,9 @@ function receivingFault(
   receiving?.isForeign({ account, wallet: payTo }, state);
   if (state === null || found === undefined) {
     const detail = `the recipient ${payTo} has no ${name} token account (${account}), so that every payment to it is refused`;
-    const fix = `tollhouse accounts create ${payTo} --token ${name} --network ${network} --keypair <file of a wallet with some SOL>`;
+    const local = localNode(rpc);
+    const at = local === undefined ? '' : ` --rpc ${local}`;
+    const fix = `tollhouse accounts create ${payTo} --token ${name} --network ${network}${at} --keypair <file of a wallet with some SOL>`;
     return [setupError({ code: 'recipient_account_missing', about, detail, fix })];
   }
   if (found.owner !== payTo) {

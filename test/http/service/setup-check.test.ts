@@ -152,7 +152,10 @@ describe('the recipient', () => {
     const finding = await onlyFinding(fixture.facilitator, { payTo, price: '$0.01' });
     expect(finding).toMatchObject({ code: 'recipient_account_missing', severity: 'error' });
     expect(finding.detail).toContain(`the recipient ${payTo} has no USDC token account`);
-    expect(finding.fix).toContain(`tollhouse accounts create ${payTo} --token USDC --network solana-devnet`);
+    const { rpcUrl } = fixture.sandbox;
+    expect(finding.fix).toContain(
+      `tollhouse accounts create ${payTo} --token USDC --network solana-devnet --rpc ${rpcUrl} --keypair `,
+    );
   });
 
   test('has one for one token of the price and not for the other', async () => {
