@@ -45,6 +45,9 @@ Environment:
                                         of several, separated by commas, the first signs, and all are accepted
   SECRETS_KEY                           at least 32 bytes; encrypts the keys that owners add to the calls of their APIs; of
                                         several, separated by commas, the first encrypts, and all decrypt
+  GATEWAY_OWNERS                        who may sell APIs here: open, or wallets (default: OPERATORS; on the sandbox open)
+  OPERATORS                             wallets, separated by commas, that look after strangers: tollhouse operator
+  QUOTA_PROJECTS, QUOTA_KEYS, …         what one wallet may own (default 20 projects, 50 keys); the guide to the server has all
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to
   PAGE_NAME, PAGE_LOGO                  of the pages for people: a name; a path of the site, or a data: address

@@ -24,6 +24,6 @@ export function openPayerNode(rpcUrl: string | undefined, network: NetworkId): P
  */
 export function otherChain({ host }: PayerNode, feePayer: string): CommandError {
   return new CommandError(
-    `the node at ${host} seems to be of another chain than the server: it does not know the server's fee payer ${feePayer}; name one of its chain with --rpc; nothing was paid`,
+    `the node at ${host} does not know the server's fee payer ${feePayer}: either it is of another chain than the server (name one of its chain with --rpc), or the fee payer has no SOL yet, and its owner has to send it some; nothing was paid`,
   );
 }
