@@ -34,3 +34,8 @@ export function mintOption(where: string, param: string, name: string, tokens: r
   if (mint.ok) return mint.value;
   throw badOption(where, `option "${param}" must be ${mint.detail}`, param);
 }
+
+/** What stands behind an amount of a token, for people: its symbol, or `of` and the mint where it has none here. */
+export function unitOf(mint: string, tokens: readonly Token[]): string {
+  return tokens.find((token) => token.mint === mint)?.symbol ?? `of ${mint}`;
+}

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Lookups } from '../../access/holdings.js';
+import { unitOf } from '../../access/mint.js';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
@@ -65,13 +66,14 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
   const parts = walletGateParts(resolved);
   const tiers = readTiers(where, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(where, tiers, resolved.tier);
+  const unit = unitOf(tiers.mint, resolved.facilitator.tokens);
   const read = (wallet: string, reader: Lookups) => readStanding(where, wallet, { tiers, upTo: required }, reader);
   const what = [tiers.mint, required.minBalance];
   const admit = withAdmission(where, resolved, {
     what,
     judge: (_req, wallet) =>
       whenKnown(read(wallet, parts.holdings), (reading) => {
-        const verdict = verdictOf(where, wallet, { tiers, required, reading });
+        const verdict = verdictOf(where, wallet, { tiers, required, reading, unit });
         const note = reading.tier?.id;
         if (note === undefined) return verdict;
         return verdict.ok ? { ok: true, note } : { ...verdict, note };
@@ -80,7 +82,7 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
     holds: (wallet) =>
       whenKnown(
         read(wallet, resolved.facilitator),
-        (reading) => verdictOf(where, wallet, { tiers, required, reading }).ok,
+        (reading) => verdictOf(where, wallet, { tiers, required, reading, unit }).ok,
       ),
   });
   const judge = {
@@ -91,14 +93,18 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
   return { parts, judge, inWords: `the tier "${required.id}"` };
 }
 
-function verdictOf(
-  where: string,
-  wallet: string,
-  { tiers, required, reading }: { readonly tiers: Tiers; readonly required: Tier; readonly reading: TierReading },
-): Verdict {
+interface TierCheck {
+  readonly tiers: Tiers;
+  readonly required: Tier;
+  readonly reading: TierReading;
+  /** What stands behind amounts, for people. */
+  readonly unit: string;
+}
+
+function verdictOf(where: string, wallet: string, { tiers, required, reading, unit }: TierCheck): Verdict {
   if (reading.amount >= minimumOf(where, required, reading.decimals)) return PASSED;
   const missing = missingForTier(where, required, tiers, reading);
-  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
+  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance} ${unit}.`;
   return { ok: false, code: 'insufficient_tier', detail, missing };
 }
 

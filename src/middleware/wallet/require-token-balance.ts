@@ -9,7 +9,7 @@ import {
   wireNumber,
 } from '../../access/balance.js';
 import type { Holdings, Lookups } from '../../access/holdings.js';
-import { mintOption } from '../../access/mint.js';
+import { mintOption, unitOf } from '../../access/mint.js';
 import { badOption } from '../../errors/errors.js';
 import type { Collection, Holding } from '../../facilitator/holdings/holding.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
@@ -123,11 +123,11 @@ function verdictOf(where: string, rule: BalanceRule, wallet: string): MaybePromi
   });
 }
 
-function tooLittle({ minimum, named }: BalanceRule, wallet: string, amount: bigint, places: number): Verdict {
+function tooLittle({ minimum, named, unit }: BalanceRule, wallet: string, amount: bigint, places: number): Verdict {
   return {
     ok: false,
     code: 'insufficient_balance',
-    detail: `The wallet ${wallet} holds ${formatAmount(amount, places)} of the ${minimum.text} that it takes to get in.`,
+    detail: `The wallet ${wallet} holds ${formatAmount(amount, places)} of the ${minimum.text} ${unit} that it takes to get in.`,
     missing: { balance: wireNumber(amount, places), min_balance: Number(minimum.text), ...named },
   };
 }
@@ -158,7 +158,7 @@ function tokenRule(
     minimum,
     what: mint,
     named: { mint },
-    unit: known?.symbol ?? `of ${mint}`,
+    unit: unitOf(mint, tokens),
     decimals: () => decimalsOf(where, mint, reader),
     read: (wallet, atLeast) => reader.readHolding({ wallet, mints, atLeast }),
   };

@@ -217,7 +217,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(await answer.json()).toMatchObject({
         code: 'insufficient_balance',
-        detail: `The wallet ${wallet.address} holds 40 of the 100 that it takes to get in.`,
+        detail: `The wallet ${wallet.address} holds 40 of the 100 USDC that it takes to get in.`,
         balance: 40,
         min_balance: 100,
         mint: USDC,
@@ -230,6 +230,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       expect(answer.status).toBe(403);
       expect(await answer.json()).toMatchObject({
         code: 'insufficient_tier',
+        detail: expect.stringContaining('holds 150; the tier "gold" begins at 10000 USDC.'),
         mint: USDC,
         balance: 150,
         min_balance: 10_000,
