@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -32,15 +33,31 @@ function headingsOf(page: string): string[] {
   return [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
 }
 
+/** The links of a page, each with the file of the repository that it names. */
+function linksOf(page: string) {
+  return [...textOf(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) => {
+    const [path = '', anchor] = link.split('#');
+    return { link, anchor, target: path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path)) };
+  });
+}
+
 /** Links of a page to files of the repository that are not there, or to headings that they do not have. */
 function brokenLinks(page: string): string[] {
-  const links = [...textOf(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) => link);
-  return links.filter((link) => {
-    const [path = '', anchor] = link.split('#');
-    const target = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+  const broken = linksOf(page).filter(({ anchor, target }) => {
     if (!existsSync(join(ROOT, target))) return true;
     return anchor !== undefined && !headingsOf(target).some((heading) => anchorOf(heading) === anchor);
   });
+  return broken.map(({ link }) => link);
+}
+
+/** The files of the package as it is published. */
+function packedFiles(): ReadonlySet<string> {
+  const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const [{ files }] = JSON.parse(told);
+  return new Set(files.map(({ path }: { readonly path: string }) => path));
 }
 
 /** Citations of a page by its name and a heading, `protocol/README.md, "Version 2"`, that lead nowhere. */
@@ -56,6 +73,16 @@ function brokenCitationsIn(path: string, text: string): string[] {
 describe('what is cited is there', () => {
   test.each(pages)('every link of %s leads somewhere', (page) => {
     expect(brokenLinks(page)).toEqual([]);
+  });
+
+  test('every guide and example that a page of the package links to is in the package', () => {
+    const packed = packedFiles();
+    // How it is developed is told in the repository alone.
+    const elsewhere = /^(test|\.github)\//;
+    const missing = pages
+      .filter((page) => packed.has(page))
+      .flatMap((page) => linksOf(page).filter(({ target }) => !packed.has(target) && !elsewhere.test(target)));
+    expect(missing).toEqual([]);
   });
 
   test('every page that a comment names is in the repository, and has the heading that is named', () => {
