@@ -48,6 +48,11 @@ const FIRST_FREE_PORT = 1024;
 const WEB_PORTS = ['', '80', '443'];
 /** Names of projects and webhooks that there are, which quotas bound: more than looks and deliveries begin at one moment. */
 const CONNECTIONS_AT_ONCE = 512;
+/** The same for every address behind http, whether it is public or not. */
+const NOT_PERMITTED = {
+  'http:': `must be an https address; ${letIn('http')}`,
+  'https:': `must be at a public address; ${letIn('others')}`,
+} as const;
 const UNRESOLVED = 'must have a host that can be resolved';
 const SILENT = `${UNRESOLVED}: no name server has told its addresses in time`;
 const CROWDED =
@@ -79,7 +84,7 @@ export function createAddressGuard({ allow = [], lookup, names }: AddressGuardOp
       if (typeof addresses === 'string') return addresses;
       if (addresses.length === 0) return UNRESOLVED;
       if (addresses.every((it) => mayReach(asProtocol(protocol), it))) return undefined;
-      return protocol === 'https:' ? 'must be at a public address' : 'must be an https address';
+      return NOT_PERMITTED[asProtocol(protocol)];
     },
     connect(options, callback) {
       connectors
@@ -95,6 +100,10 @@ type MayReach = (protocol: Protocol, address: string) => boolean;
 function isPermitted(protocol: Protocol, address: string, networks: readonly Network[]): boolean {
   if (isIP(address) === 0) return false;
   return isInside(address, networks) || (protocol === 'https:' && isPublicAddress(address));
+}
+
+function letIn(what: string): string {
+  return `a server takes ${what} in the networks of allowPrivateNetworks (ALLOW_PRIVATE_NETWORKS)`;
 }
 
 /** What can be seen without resolving the name. */

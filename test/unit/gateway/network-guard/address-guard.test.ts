@@ -10,7 +10,10 @@ import {
 import { isNetwork } from '../../../../src/gateway/network-guard/address-ranges.js';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-const NOT_PUBLIC = 'must be at a public address';
+const NOT_PUBLIC =
+  'must be at a public address; a server takes others in the networks of allowPrivateNetworks (ALLOW_PRIVATE_NETWORKS)';
+const NOT_LET_IN =
+  'must be an https address; a server takes http in the networks of allowPrivateNetworks (ALLOW_PRIVATE_NETWORKS)';
 const NOT_HTTPS = 'must be an https address';
 
 const agents: Agent[] = [];
@@ -105,7 +108,7 @@ describe('on registration', () => {
     'https://%s is fine, http is not',
     async (host) => {
       await expect(createAddressGuard().checkUrl(`https://${host}/hook?x=1`)).resolves.toBeUndefined();
-      await expect(createAddressGuard().checkUrl(`http://${host}/hook`)).resolves.toBe(NOT_HTTPS);
+      await expect(createAddressGuard().checkUrl(`http://${host}/hook`)).resolves.toBe(NOT_LET_IN);
     },
   );
 
@@ -157,7 +160,7 @@ describe('on registration', () => {
     await expect(checkUrl('http://[::ffff:10.0.0.1]/')).resolves.toBeUndefined();
     await expect(checkUrl('http://inner.example/')).resolves.toBeUndefined();
     await expect(checkUrl('https://11.0.0.1/')).resolves.toBeUndefined();
-    await expect(checkUrl('http://11.0.0.1/')).resolves.toBe(NOT_HTTPS);
+    await expect(checkUrl('http://11.0.0.1/')).resolves.toBe(NOT_LET_IN);
     await expect(checkUrl('https://192.168.0.1/')).resolves.toBe(NOT_PUBLIC);
     await expect(checkUrl('https://[::1]/')).resolves.toBe(NOT_PUBLIC);
   });
