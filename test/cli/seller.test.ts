@@ -247,7 +247,9 @@ describe('those who sell', () => {
         expect(made.text).toContain(told);
       }
       expect((await run('projects', 'list')).text).toMatch(/^slug +price .*\nweather +0.01 USDC +active +listed/);
-      expect((await run('projects', 'pause', 'weather')).text).toContain('paused');
+      expect((await run('projects', 'show', 'weather')).text).toContain('gws_');
+      const paused = await run('projects', 'pause', 'weather');
+      expect([paused.text.includes('paused'), paused.text.includes('gws_')]).toEqual([true, false]);
       expect(jsonOf(await run('projects', 'resume', 'weather', '--json'))).toMatchObject({ state: 'active' });
       const [listed] = jsonOf(await run('projects', 'list', '--json'));
       expect(jsonOf(await run('projects', 'show', listed.id, '--json'))).toMatchObject({ slug: 'weather' });

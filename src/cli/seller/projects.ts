@@ -96,6 +96,7 @@ async function create(args: readonly string[]): Promise<number> {
   if (json) printJson(made);
   else {
     printProject(made);
+    printSecret(made);
     console.log(`\nIts callers need a key, of their own or from you: tollhouse keys create --name <name>`);
   }
   return 0;
@@ -125,6 +126,7 @@ async function onOne(
   const answer = await act(session, await selectProject(session, name));
   if (values.json) printJson(answer);
   else printProject(answer);
+  if (!values.json && action === 'show') printSecret(answer);
   return 0;
 }
 
@@ -154,7 +156,7 @@ function upstreamText({ url, health, status }: ProjectItem['upstream']): string 
 
 function printProject(json: unknown): void {
   const project: z.output<typeof projectResponse> = understood(projectResponse, json);
-  const { name, slug, id, url, pricing, upstream, split, state, visibility, gateway_secret } = project;
+  const { name, slug, id, url, pricing, upstream, split, state, visibility } = project;
   printStep('project', `${name} (${slug}, ${id})`);
   printStep('state', `${state}, ${visibility}`);
   printStep('called at', url);
@@ -166,6 +168,11 @@ function printProject(json: unknown): void {
   const added = [...Object.keys(upstream.headers), ...Object.keys(upstream.query)];
   if (added.length > 0) printStep('added', `${added.join(', ')} (to each call; the values are shown to nobody)`);
   for (const { recipient, bps } of split) printStep('paid to', `${recipient} ${bps / BPS_PER_PERCENT} %`);
+}
+
+/** Apart: whoever changes a project in a script has not asked to have its secret in the log of that. */
+function printSecret(json: unknown): void {
+  const { gateway_secret } = understood(projectResponse, json);
   if (gateway_secret !== undefined)
     printStep('secret', `${gateway_secret} (the upstream checks calls with it: verifyGateway)`);
 }
