@@ -350,7 +350,10 @@ describe('who does not get to pay', () => {
 
   test('a caller without a key is 401; a wrong secret and an unknown key are told the same', async () => {
     const { client, key, project } = fixture();
-    await expectTurnedAway(client.call(project.slug), 401, 'unauthenticated');
+    const keyless = await expectTurnedAway(client.call(project.slug), 401, 'unauthenticated');
+    expect(keyless.body['detail']).toContain(
+      'Whoever signs in with a wallet makes one, without charge: POST /api/v1/keys/generate',
+    );
     const other = await client.key(await client.signIn(fixture().owner));
     const withSecretOf = (secret: string, name: string) =>
       call(project, { 'x-service-key': name, 'x-service-secret': secret });
