@@ -18,6 +18,7 @@ import { createSolanaRpc, type SolanaRpcOptions } from '../solana/rpc/rpc-client
 import type { Counters } from '../storage/counters/counters.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
+import { createRequestLooks } from '../storage/ledger/request-looks.js';
 import type { Storage } from '../storage/storage.js';
 import { createObserved, type Observed } from '../telemetry/observed.js';
 import {
@@ -40,8 +41,9 @@ import { tooLateSince } from './payments/retry-hash.js';
 import { createEarlierSends } from './payouts/earlier-sends.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery, resolve } from './recovery/recovery.js';
-import { startUpkeep } from './recovery/upkeep.js';
+import { startUpkeep, type UpkeepParts } from './recovery/upkeep.js';
 import { assembleRefunds } from './refunds/assemble-refunds.js';
+import { createLookAfterRequests, type RequestLookParts } from './requests/look-after-requests.js';
 import type { PaymentRequests } from './requests/payment-request-types.js';
 import { createPaymentRequests } from './requests/payment-requests.js';
 import { createHealthMonitor, type HealthMonitor, storeFault } from './setup/health.js';
@@ -77,7 +79,9 @@ const HINT_RENEWAL_MS = 8_000;
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
-  return createTimedFacilitator(options, {});
+  const facilitator = createTimedFacilitator(options, {});
+  warnOfNoLedger(options);
+  return facilitator;
 }
 
 /** Other intervals than the defaults, in milliseconds: for a chain of shorter slots. */
@@ -99,7 +103,6 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, onFault, tokens = KNOWN_TOKENS[network] } = resolved;
   const { wsUrl, counters = storage?.counters, idempotency = keptResponses(storage) } = resolved;
-  warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallets = readSplitWallets(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
@@ -139,10 +142,11 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });
-  const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, ...timing, onFault, now, monitor });
+  const requests = createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint });
+  const stopUpkeep = startUpkeepOf(storage, requests, { ...chain, ...service, ...refunds, ...timing, recover });
   return Object.freeze({
     ...facilitator,
-    ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),
+    ...requests,
     recover,
     load: () => ({ ...facilitator.load(), fees: fees.feeLimit.load() }),
     async close() {
@@ -170,6 +174,18 @@ function monitorOf(
   return createHealthMonitor({ rpc, network, ledger, wallet, probe: storage?.probe, wallClock: now });
 }
 
+/** Begins the work that a storage needs, payment requests that nobody asks for included. */
+function startUpkeepOf(
+  storage: Storage | undefined,
+  { paymentRequest }: PaymentRequests,
+  parts: Omit<UpkeepParts, 'storage' | 'lookAfterRequests'> & Pick<RequestLookParts, 'network' | 'rpc'>,
+): (() => Promise<void>) | undefined {
+  if (storage === undefined) return undefined;
+  const looks = createRequestLooks(storage.database, parts.now);
+  const lookAfterRequests = createLookAfterRequests({ ...parts, paymentRequest, looks });
+  return startUpkeep({ ...parts, storage, lookAfterRequests });
+}
+
 /** The books, and what is held of them in this process. */
 function booksInUse(
   books: PaymentBooks,
@@ -180,6 +196,7 @@ function booksInUse(
     ...books,
     leases: createLeases(books.ledger, leaseMs),
     suspensions: storage?.gateway.suspensions,
+    eventLog: storage?.gateway.events,
     inFlight: createPaymentsInFlight(bounds, fault),
     refusedSends: createRefusedSends(idempotency, tooLateSince(now)),
   };

@@ -75,7 +75,8 @@ const NO_STORAGE =
   'option "storage" is missing: give createFacilitator the storage that "await openStorage(…)" answers, and the gateway uses it too';
 /** Events of the facilitator that are kept. */
 const TOLD = [
-  ...(['payment.created', 'payment.settled', 'payment.failed', 'payment.expired', 'payment.refunded'] as const),
+  ...(['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const),
+  ...(['payment.overpaid', 'payment.unmatched', 'payment.refunded'] as const),
   ...(['pass.created', 'pass.used_up', 'pass.expired'] as const),
 ];
 

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 /** Kinds of things that have an id. */
 export type IdPrefix =
@@ -26,9 +26,17 @@ let used = pool.length;
 /** A new id: the prefix, `_`, and 22 random characters of base58, which are 128 bits. */
 export function newId(prefix: IdPrefix): string {
   // Two bytes each: of one, the remainder would favour some characters.
-  const random = randomPart(2 * ID_LENGTH);
+  return spelled(prefix, randomPart(2 * ID_LENGTH));
+}
+
+/** The id of something that is known by its parts: the same parts have the same one. */
+export function idFrom(prefix: IdPrefix, parts: readonly string[]): string {
+  return spelled(prefix, createHash('sha512').update(JSON.stringify(parts)).digest());
+}
+
+function spelled(prefix: IdPrefix, bytes: Buffer): string {
   for (let at = 0; at < ID_LENGTH; at += 1) {
-    characters[at] = BASE58[random.readUInt16LE(2 * at) % BASE58.length] ?? 0;
+    characters[at] = BASE58[bytes.readUInt16LE(2 * at) % BASE58.length] ?? 0;
   }
   return `${prefix}_${characters.toString('latin1')}`;
 }

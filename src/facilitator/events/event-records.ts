@@ -1,8 +1,8 @@
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { networkOfSite } from '../../protocol/networks/pass-site.js';
-import type { Terms } from '../../protocol/types.js';
-import { type EventData, type EventRecord, newEvent } from '../../storage/events/events.js';
+import type { Receipt, Terms } from '../../protocol/types.js';
+import { type EventData, type EventRecord, eventOnce, newEvent } from '../../storage/events/events.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { type Pass, statedEnd } from '../../storage/passes/pass-store.js';
@@ -63,7 +63,7 @@ export function passEvent(type: PassEvent, pass: Omit<Pass, 'serial'>, at: numbe
 
 /** That a payment was asked for. */
 export function requestEvent(request: PaymentRequestRecord): EventRecord {
-  const { id, network, token, amount, payTo, legs, reference, payer, memo, metadata, projectId } = request;
+  const { id, network, token, amount, payTo, legs, reference, payer, memo, metadata } = request;
   const data = {
     payment_id: id,
     token: token.symbol,
@@ -74,7 +74,34 @@ export function requestEvent(request: PaymentRequestRecord): EventRecord {
     expires_at: new Date(request.expiresAt).toISOString(),
     ...defined({ payer, memo, metadata }),
   };
-  const project = defined({ projectId });
-  const owner = request.owner ?? payTo;
-  return newEvent({ type: 'payment.created', owner, ...project, data }, request.createdAt);
+  return newEvent({ type: 'payment.created', ...sellerOf(request), data }, request.createdAt);
+}
+
+/** That a payment has brought more than the price of its request. */
+export function overpaidEvent(
+  request: PaymentRequestRecord,
+  { payer, signature, slot, asset }: Receipt,
+  surplus: bigint,
+  at: number,
+): EventRecord {
+  const { id, network, amount, payTo } = request;
+  const money = { ...moneyOf({ network, asset, amount, payTo }), surplus_atomic: String(surplus) };
+  const data = { payment_id: id, payer, tx_signature: signature, slot, ...money };
+  return eventOnce({ type: 'payment.overpaid', ...sellerOf(request), data }, at, [id, signature]);
+}
+
+/** That money has come with the reference of a request which does not pay it. */
+export function unmatchedEvent(came: PaymentEvents['payment.unmatched'], at: number): EventRecord {
+  const { request, signature, reason, received } = came;
+  const { id, network, payTo } = request;
+  const arrived = received.map(({ asset, amount, to, from }) => {
+    return { asset, amount_atomic: String(amount), to, from: from ?? null };
+  });
+  const data = { payment_id: id, tx_signature: signature, reason, network, pay_to: payTo, received: arrived };
+  return eventOnce({ type: 'payment.unmatched', ...sellerOf(request), data }, at, [id, signature]);
+}
+
+/** Who is told of a request: the owner of the project, or else the wallet that is paid. */
+function sellerOf({ owner, payTo, projectId }: PaymentRequestRecord): Pick<EventRecord, 'owner' | 'projectId'> {
+  return { owner: owner ?? payTo, ...defined({ projectId }) };
 }

@@ -3,6 +3,7 @@ import { badOption } from '../../errors/errors.js';
 import { errorText } from '../../lib/error-text.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
+import type { Received } from '../../solana/landed/received.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Pass } from '../../storage/passes/pass-store.js';
 
@@ -50,6 +51,29 @@ export interface PaymentEvents {
     readonly receipt?: Receipt;
     /** `invalid_transfer_late`, with the receipt. */
     readonly reason?: Reason;
+  };
+  /**
+   * A wallet that pays by itself has sent more than the price of a payment request; what is over is the seller's to send back. Told
+   * once for a payment, when somebody asks for the request or, with a `storage`, after the end of its time.
+   */
+  readonly 'payment.overpaid': {
+    readonly request: PaymentRequestRecord;
+    readonly receipt: Receipt;
+    /** What came beyond the price, atomic units. */
+    readonly surplus: bigint;
+  };
+  /**
+   * Money has come with the reference of a payment request and does not pay it: a part of it, another token, a second payment.
+   * Told once for a signature, as `payment.overpaid`.
+   */
+  readonly 'payment.unmatched': {
+    readonly request: PaymentRequestRecord;
+    /** Base58. */
+    readonly signature: string;
+    /** Why it does not pay. */
+    readonly reason: Reason;
+    /** What it brought to the recipients of the request, of whatever token. */
+    readonly received: readonly Received[];
   };
   /** A payment has bought a pass: what covers more than one request. */
   readonly 'pass.created': { readonly pass: Pass };

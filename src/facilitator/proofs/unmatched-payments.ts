@@ -39,6 +39,13 @@ export interface KnownPaying {
 /** Looks for it on the chain. In an outage it finds nothing: what a request stands at is told without. */
 export type ReadBesidePrice = (request: PaymentRequestRecord, paying: KnownPaying) => Promise<BesidePrice>;
 
+/** Hears what was found for a request, and of the payment that it was found beside. Must not reject. */
+export type TellBeside = (
+  request: PaymentRequestRecord,
+  receipt: Receipt | undefined,
+  beside: BesidePrice,
+) => Promise<void>;
+
 /** Of the transactions that name a reference, so many are looked at, the oldest first. Anybody can name it. */
 const LOOKED_AT = 20;
 /** How long a look is believed: whoever polls costs one in that time. */
@@ -46,8 +53,11 @@ const BELIEVED_MS = 5_000;
 const BELIEVED_MAX = 10_000;
 const NOTHING: BesidePrice = { surplus: 0n, unmatched: [] };
 
-/** Makes a reader that changes nothing: what it finds is booked for nobody, and buys nothing. */
-export function createReadBesidePrice(parts: RequestParts): ReadBesidePrice {
+/**
+ * Makes a reader that changes nothing: what it finds is booked for nobody, and buys nothing.
+ * @param tell - hears of what was found
+ */
+export function createReadBesidePrice(parts: RequestParts, tell: TellBeside): ReadBesidePrice {
   const believed = boundedCache<string, BesidePrice>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
 
   async function read(request: PaymentRequestRecord, paying: KnownPaying): Promise<BesidePrice> {
@@ -56,7 +66,9 @@ export function createReadBesidePrice(parts: RequestParts): ReadBesidePrice {
     const found = await Promise.all(
       others.slice(0, LOOKED_AT).map(({ signature }) => readUnmatched(parts, request, signature, paying)),
     );
-    return { surplus: await surplusOf(parts, request, paying), unmatched: found.flatMap((it) => it ?? []) };
+    const beside = { surplus: await surplusOf(parts, request, paying), unmatched: found.flatMap((it) => it ?? []) };
+    await tell(request, paying.receipt, beside);
+    return beside;
   }
 
   return async (request, paying) => {

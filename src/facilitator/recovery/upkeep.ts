@@ -12,6 +12,8 @@ export interface UpkeepParts {
   recover(): Promise<Recovered>;
   /** Goes on with refunds that were left alone. Default: there are none. */
   readonly goOn?: (() => Promise<void>) | undefined;
+  /** Looks at payment requests that nobody asks for. Default: nobody does. */
+  readonly lookAfterRequests?: (() => Promise<void>) | undefined;
   /** Told of what went wrong; it is tried again. */
   readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
@@ -32,7 +34,7 @@ const PRUNE_EVERY_MS = 60_000;
  * @returns ends that; resolves when nothing of it is under way any more
  */
 export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
-  const { storage, events, recover, goOn, onFault, now, monitor } = parts;
+  const { storage, events, recover, goOn, lookAfterRequests, onFault, now, monitor } = parts;
   const { lookMs = LOOK_EVERY_MS, pruneMs = PRUNE_EVERY_MS } = parts;
   const stop = new AbortController();
   const attempt = (work: () => Promise<void>) => () => work().catch(onFault);
@@ -44,14 +46,16 @@ export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
     }),
   );
   const refunding = goOn && repeat(lookMs, attempt(goOn));
+  const looking = lookAfterRequests && repeat(lookMs, attempt(lookAfterRequests));
   const pruning = repeat(
     pruneMs,
     attempt(async () => void (await pruneAll({ storage, now, ...monitor, stopped: stop.signal }))),
   );
   recovering.run();
   refunding?.run();
+  looking?.run();
   return async () => {
     stop.abort();
-    await Promise.all([recovering.stop(), refunding?.stop(), pruning.stop()]);
+    await Promise.all([recovering.stop(), refunding?.stop(), looking?.stop(), pruning.stop()]);
   };
 }

@@ -13,6 +13,7 @@ import { requestEvent } from '../events/event-records.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { openProof } from '../proofs/landed-proof.js';
 import type { RequestParts } from '../proofs/request-terms.js';
+import { createTellBeside, type TellBesideParts } from '../proofs/tell-beside.js';
 import { createReadBesidePrice } from '../proofs/unmatched-payments.js';
 import { createWalletPayments } from '../proofs/wallet-payments.js';
 import { readRecipients } from '../setup-check/recipients.js';
@@ -24,7 +25,10 @@ import { createRequestStates } from './request-state.js';
 import { settleRequest } from './settle-request.js';
 
 /** What payments of our own making need. */
-export interface PaymentRequestParts extends RequestParts, TransferContext {
+export interface PaymentRequestParts
+  extends RequestParts,
+    TransferContext,
+    Pick<TellBesideParts, 'eventLog' | 'onFault'> {
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
   /** Rejects with `bad_option` where a token of `tokens` is another on the chain. */
@@ -42,7 +46,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   const { managedKeys } = parts.policy;
   const walletPayments = createWalletPayments(parts);
   const proofParts = { ...parts, walletPayments };
-  const states = createRequestStates(parts, walletPayments, createReadBesidePrice(parts));
+  const states = createRequestStates(parts, walletPayments, createReadBesidePrice(parts, createTellBeside(parts)));
   const tokenRules: Pick<PaymentRequests, 'findToken' | 'tokenFault'> = {
     findToken: (text) => findToken(text, parts),
     tokenFault: (text) => tokenFault(text, parts),

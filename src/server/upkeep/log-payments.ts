@@ -14,6 +14,12 @@ export function logPayments(facilitator: Pick<Facilitator, 'on'>, logger: Server
   facilitator.on('payment.expired', ({ id, resource, payer }) => {
     logger.info({ payment: id, resource, payer }, 'payment expired');
   });
+  facilitator.on('payment.overpaid', ({ request, receipt: { signature, payer, asset }, surplus }) => {
+    logger.warn({ request: request.id, signature, payer, asset, surplus: String(surplus) }, 'payment overpaid');
+  });
+  facilitator.on('payment.unmatched', ({ request, signature, reason }) => {
+    logger.warn({ request: request.id, signature, reason }, 'money came that pays nothing');
+  });
   facilitator.on('payment.pending', ({ id, resource, payer }) => {
     logger.warn({ payment: id, resource, payer }, 'payment pending');
   });

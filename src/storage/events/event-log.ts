@@ -43,6 +43,8 @@ export const EVENTS_BEGIN: EventPosition = { tx: 0, seq: 0 };
 export interface EventLog {
   /** Writes events by themselves, all or none. */
   append(events: readonly EventRecord[]): Promise<void>;
+  /** Writes an event unless one with its id is there; answers whether it has written it. */
+  appendOnce(event: EventRecord): Promise<boolean>;
   /** An owner's events, the newest first. */
   list(owner: string, query: EventQuery): Promise<readonly LoggedEvent[]>;
   /** An owner's events after a position, the oldest first. */

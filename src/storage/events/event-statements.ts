@@ -32,6 +32,16 @@ const APPEND: Statement = {
   text: `insert into tollhouse_event (${EVENT_INSERT}) values (${placesOf(NAMES)}, ${fannedOut(OWNER)})`,
 };
 
+const APPEND_ONCE: Statement = {
+  name: 'tollhouse_append_event_once',
+  text: `${APPEND.text} on conflict (id) do nothing returning id`,
+};
+
+/** The step that writes an event unless one with its id is there: then it answers no row. */
+export function eventOnceStep(event: EventRecord): Step {
+  return [APPEND_ONCE, ...valuesOf(NAMES, eventToSql(event))];
+}
+
 /** The steps that write events, and who has caused them, to be put into the transaction of what they tell. */
 export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
   return events.flatMap((event) => [

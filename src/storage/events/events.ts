@@ -1,4 +1,4 @@
-import { newId } from '../../lib/ids.js';
+import { idFrom, newId } from '../../lib/ids.js';
 import type { Actor } from '../audit/audit-log.js';
 
 /** Everything that is told to webhooks, to the event stream and in process. */
@@ -7,6 +7,8 @@ export const EVENT_TYPES = [
   'payment.settled',
   'payment.failed',
   'payment.expired',
+  'payment.overpaid',
+  'payment.unmatched',
   'payment.refunded',
   'pass.created',
   'pass.used_up',
@@ -62,6 +64,15 @@ export interface EventCause {
   readonly target: string;
   /** Particulars. Default: none. */
   readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Makes an event that may be found out several times and is told once: of the same type and parts it has the same id, for
+ * `EventLog.appendOnce`.
+ * @param parts - what it tells of
+ */
+export function eventOnce(event: Omit<EventRecord, 'id' | 'at'>, at: number, parts: readonly string[]): EventRecord {
+  return { id: idFrom('evt', [event.type, ...parts]), at, ...event };
 }
 
 /** Makes an event that happens now. */

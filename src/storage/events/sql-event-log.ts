@@ -1,7 +1,7 @@
 import type { Dialect, Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { EVENTS_BEGIN, type EventLog, type EventPosition, type EventQuery } from './event-log.js';
 import { EVENT_COLUMNS, toLoggedEvent } from './event-rows.js';
-import { eventSteps } from './event-statements.js';
+import { eventOnceStep, eventSteps } from './event-statements.js';
 
 /** After every position. */
 const EVENTS_END: EventPosition = { tx: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
@@ -78,6 +78,7 @@ export function createSqlEventLog(database: SqlDatabase): EventLog {
   const { list, readAfter, find, end, newsAfter, prune, pruneAsked } = statements(database.dialect);
   return {
     append: async (events) => void (await database.batch(eventSteps(events))),
+    appendOnce: async (event) => (await database.batchIf(eventOnceStep(event), [])).length > 0,
     async list(owner, { types = [], projectId = '', before = EVENTS_END, limit }: EventQuery) {
       const wanted = types.length === 0 ? '' : ` ${types.join(' ')} `;
       const rows = await database.query(list, owner, before.tx, before.seq, projectId, wanted, limit);

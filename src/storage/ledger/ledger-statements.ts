@@ -9,7 +9,7 @@ export const PAYMENT =
   'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed, legs, buys';
 const REQUEST = REQUEST_COLUMNS.join(', ');
 /** The columns that `saveRequest` writes. */
-export const NEW_REQUEST = [...REQUEST_COLUMNS, 'reference'] as const;
+export const NEW_REQUEST = [...REQUEST_COLUMNS, 'reference', 'look_at'] as const;
 
 /** What a claim does not know of its payment already. */
 const LIFE =

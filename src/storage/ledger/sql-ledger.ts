@@ -18,6 +18,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
 import { firstOf, lifeOf, paymentRequestToSql, toPayment, toPaymentRequest } from './payment-rows.js';
 import { lostClaim } from './payment-use.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
+import { firstLook } from './request-looks.js';
 import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js';
 
 /**
@@ -122,7 +123,7 @@ export function servedStep(id: string, lease: string, time: number): Step {
 function sqlPaymentRequests(database: SqlDatabase, now: () => number): PaymentRequestLedger {
   return {
     async savePaymentRequest(request, events = []) {
-      const values = valuesOf(NEW_REQUEST, paymentRequestToSql(request));
+      const values = valuesOf(NEW_REQUEST, { ...paymentRequestToSql(request), look_at: firstLook(request) });
       await database.batchIf([LEDGER.saveRequest, ...values], eventSteps(events));
     },
     async findPaymentRequestByReference(accounts) {

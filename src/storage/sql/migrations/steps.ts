@@ -33,6 +33,7 @@ import { dailyChanges } from './0033-daily-changes.js';
 import { paidAnswers } from './0034-paid-answers.js';
 import { unpaidRequests } from './0035-unpaid-requests.js';
 import { keptAttempts } from './0036-kept-attempts.js';
+import { requestLooks } from './0037-request-looks.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -75,4 +76,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0034-paid-answers', paidAnswers],
   ['0035-unpaid-requests', unpaidRequests],
   ['0036-kept-attempts', keptAttempts],
+  ['0037-request-looks', requestLooks],
 ];

@@ -18,8 +18,11 @@ function bringing(lamports: number, to = request.payTo): LandedTransaction {
   });
 }
 
-/** What is told of a request whose reference some transactions name, the oldest first. */
-async function told(chain: Record<string, LandedTransaction>) {
+/**
+ * What is told of a request whose reference some transactions name, the oldest first.
+ * @param signature - of the payment that it has in the books. Default: none
+ */
+async function told(chain: Record<string, LandedTransaction>, signature?: string) {
   const found: unknown[] = [];
   const rpc = fakeNode({
     getHistory: async () =>
@@ -30,7 +33,10 @@ async function told(chain: Record<string, LandedTransaction>) {
   });
   const requests = {
     async *unpaid() {
-      yield [request];
+      if (signature === undefined) yield [request];
+    },
+    async *paid() {
+      if (signature !== undefined) yield [{ request, signature }];
     },
   };
   await checkRequests(
@@ -61,4 +67,20 @@ test.each<[string, Record<string, LandedTransaction>, readonly unknown[]]>([
   ['the price, to somebody else', { one: bringing(5, walletKey('another').address) }, []],
 ])('of a request that is not paid in the books, and for which came %s', async (_what, chain, expected) => {
   expect(await told(chain)).toEqual(expected);
+});
+
+const beside = (signature: string, lamports: number) => [
+  'notes',
+  request.id,
+  signature,
+  `${lamports} of ${request.token.mint} to ${request.payTo} came with its reference beside its payment one`,
+];
+
+test.each<[string, Record<string, LandedTransaction>, readonly unknown[]]>([
+  ['nothing beside its payment', { one: bringing(5) }, []],
+  ['a second payment', { one: bringing(5), two: bringing(5) }, [beside('two', 5)]],
+  ['a part before its payment', { two: bringing(2), one: bringing(5) }, [beside('two', 2)]],
+  ['something for somebody else', { one: bringing(5), two: bringing(5, walletKey('another').address) }, []],
+])('of a request that is paid in the books, and for which came %s', async (_what, chain, expected) => {
+  expect(await told(chain, 'one')).toEqual(expected);
 });
