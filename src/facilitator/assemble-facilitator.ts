@@ -1,5 +1,6 @@
 import { defined } from '../lib/defined.js';
 import { endInTurn, endTogether } from '../lib/work/ends.js';
+import { loadAhead } from '../lib/work/load-later.js';
 import { isBuiltIn } from '../protocol/networks/tokens.js';
 import type { Supported } from '../protocol/supported.js';
 import type { NetworkId, Terms, Token } from '../protocol/types.js';
@@ -77,8 +78,11 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const closing = new AbortController();
   const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
-  const stopTelling = tellPassEnds(parts, storage !== undefined);
-  const stopFreeing = storage && startFreeing(parts, parts.onFault);
+  const inBackground = [
+    tellPassEnds(parts, storage !== undefined),
+    loadAhead(),
+    storage && startFreeing(parts, parts.onFault),
+  ];
   return Object.freeze({
     closing: closing.signal,
     awaitAtClose(work: Promise<void>) {
@@ -112,7 +116,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       setup.close();
       release();
       await endInTurn(
-        () => endTogether(stopTelling(), stopFreeing?.()),
+        () => endTogether(...inBackground.map((end) => end?.())),
         () => parts.leases.close(),
         () => backend.close(),
         () => ledger.close(),

@@ -21,12 +21,7 @@ import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idem
 import { createRequestLooks } from '../storage/ledger/request-looks.js';
 import type { Storage } from '../storage/storage.js';
 import { createObserved, type Observed } from '../telemetry/observed.js';
-import {
-  assembleFacilitator,
-  booksOrMemory,
-  type FacilitatorParts,
-  type PaymentBooks,
-} from './assemble-facilitator.js';
+import { assembleFacilitator, booksOrMemory, type PaymentBooks } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { refuseSuspended } from './backend/refuse-suspended.js';
 import { createRefusedSends } from './backend/refused-sends.js';
@@ -47,7 +42,7 @@ import { createLookAfterRequests, type RequestLookParts } from './requests/look-
 import type { PaymentRequests } from './requests/payment-request-types.js';
 import { createPaymentRequests } from './requests/payment-requests.js';
 import { createHealthMonitor, type HealthMonitor, storeFault } from './setup/health.js';
-import type { SetupParts } from './setup-check/setup-check.js';
+import { setupChecker } from './setup-check/setup-checker.js';
 import { createFeeLimit, withFeeLimit } from './sponsorship/fee-limit.js';
 import { createMoneyInFlight } from './sponsorship/money-in-flight.js';
 import { createPayerStanding } from './sponsorship/payer-standing.js';
@@ -240,14 +235,6 @@ function chainReaders(
     }),
   };
 }
-
-/** Loaded with the first check. */
-function setupChecker({ feePayers, ...chain }: CheckedParts): FacilitatorParts['checkSetup'] {
-  const parts: SetupParts = { ...chain, feePayers: [...feePayers.keys()] };
-  return async (needs, signal) => (await import('./setup-check/setup-check.js')).checkSetup(parts, needs, signal);
-}
-
-type CheckedParts = Omit<SetupParts, 'feePayers'> & { readonly feePayers: ReadonlyMap<string, unknown> };
 
 /** What is undefined came from a promise that nobody waited for, as a rule. */
 function warnOfNoLedger({ storage, ...options }: FacilitatorOptions): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Token } from '../../protocol/types.js';
+import { transferBuilder } from '../../solana/building/transfer-builder.js';
 import type { SettlementBackend } from '../backend/backend.js';
 import type { HoldingsReader, MintFacts } from '../holdings/holding.js';
 import type { Facilitator } from '../types.js';
@@ -30,8 +31,7 @@ export function createUnsignedPayments({
   return async ({ asset, amount, payTo, feePayer, memo }, payer) => {
     if (backend.blockhash === undefined) throw new TollhouseError('not_configured', NO_CHAIN);
     const [{ decimals, program }, blockhash] = await Promise.all([factsOf(asset), backend.blockhash()]);
-    // Loaded with the first transfer: it brings the whole of @solana/spl-token.
-    const { transferInstructions, unsignedTransaction } = await import('../../solana/building/transfer-transaction.js');
+    const { transferInstructions, unsignedTransaction } = await transferBuilder();
     const plan = {
       ...{ asset, tokenProgram: program, decimals, legs: [{ recipient: payTo, amount }], reference: undefined },
       // Equal payments are kept apart by it, as the official client does.

@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { resolveOptions } from '../../lib/options.js';
+import { loadLater } from '../../lib/work/load-later.js';
 import { KNOWN_TOKENS } from '../../protocol/networks/tokens.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
@@ -63,11 +64,13 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     health: () => remoteHealth(remotes),
     watched: resolved.check,
     async checkSetup(needs) {
-      const { checkRemoteSetup } = await import('./remote-setup.js');
+      const { checkRemoteSetup } = await setupChecks();
       return checkRemoteSetup({ network, tokens, remotes, rpc, timeoutMs }, needs);
     },
   });
 }
+
+const setupChecks = loadLater(() => import('./remote-setup.js'));
 
 /** The HTTP API of a facilitator tells nothing about wallets. */
 const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain, readCollection: noChain };

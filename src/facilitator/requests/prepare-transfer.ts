@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { transferBuilder } from '../../solana/building/transfer-builder.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { NATIVE_SOL } from '../../solana/transaction/programs.js';
@@ -43,11 +44,6 @@ export async function outlineTransfer(
   const { transferInstructions, instructionsJson } = await transferBuilder();
   const instructions = instructionsJson(transferInstructions(planOf(request, accountsToCreate), PLACEHOLDER));
   return { from: PLACEHOLDER, instructions, feePayer };
-}
-
-/** Loaded with the first transfer: it brings the whole of @solana/spl-token. */
-function transferBuilder() {
-  return import('../../solana/building/transfer-transaction.js');
 }
 
 function planOf(request: PaymentRequestRecord, accountsToCreate: ReadonlySet<string>) {

@@ -1,4 +1,5 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { loadLater } from '../../lib/work/load-later.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SolanaRpc } from '../rpc/rpc.js';
 import { PROGRAMS } from '../transaction/programs.js';
@@ -43,11 +44,13 @@ export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicy
   };
 }
 
+/** It brings the whole of @solana/spl-token. */
+const mintReader = loadLater(() => import('./mint-traits.js'));
+
 async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits | 'unknown'> {
   const [account] = await rpc.getAccounts([address], 'confirmed', MAX_MINT_BYTES);
   if (!account || account.owner !== PROGRAMS.token2022 || account.data.length === MAX_MINT_BYTES) return 'unknown';
-  // Loaded with the first such mint: it brings the whole of @solana/spl-token.
-  const { readMintTraits } = await import('./mint-traits.js');
+  const { readMintTraits } = await mintReader();
   try {
     return readMintTraits(address, account);
   } catch {

@@ -3,6 +3,7 @@ import { addressOf } from '../../protocol/address.js';
 import type { Leg } from '../../protocol/money/split.js';
 import { type KeypairInput, readKeypair } from '../keypair.js';
 import { type DecodedTransaction, decodeTransaction } from '../transaction/transaction.js';
+import { transferBuilder } from './transfer-builder.js';
 
 /** A payout as it goes into a transaction. */
 export interface PayoutPlan {
@@ -59,8 +60,7 @@ export async function payoutTransaction(
   { id, mint, feePayer, blockhash, ...plan }: PayoutPlan,
   wallet: string,
 ): Promise<DecodedTransaction> {
-  // Loaded with the first payout: it brings the whole of @solana/spl-token.
-  const { transferInstructions, unsignedTransaction } = await import('./transfer-transaction.js');
+  const { transferInstructions, unsignedTransaction } = await transferBuilder();
   const transfer = { ...plan, asset: mint, memo: id, reference: undefined, accountsToCreate: new Set<string>() };
   const bytes = unsignedTransaction(transferInstructions(transfer, wallet), feePayer, blockhash);
   if (bytes === undefined) throw new RangeError(`payout ${id} does not fit into one transaction`);

@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js';
 import type { RpcCallSeen } from '../../telemetry/observed.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
+import { landedReaders } from './landed-readers.js';
 import { observedEndpoint } from './observed-endpoint.js';
 import type { SolanaRpc } from './rpc.js';
 import {
@@ -121,11 +122,6 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     },
     nodes: endpoints.map((endpoint) => createSolanaNode(endpoint, settings.timeoutMs)),
   };
-}
-
-/** Loaded when the chain's past is first asked about: most of what is paid is seen to land. */
-function landedReaders() {
-  return import('./landed-transaction.js');
 }
 
 function atMost(items: readonly string[], limit: number, what: string): void {

@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js';
 import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
+import { landedReaders } from './landed-readers.js';
 import { count } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
 import type { SolanaNode } from './rpc.js';
@@ -28,7 +29,7 @@ export function createSolanaNode(endpoint: JsonRpcEndpoint, timeoutMs: number): 
     host: endpoint.host,
     getTip: (commitment) => ask('getEpochInfo', [{ commitment }], readTip),
     async getHistory(address, before) {
-      const { readHistory } = await import('./landed-transaction.js');
+      const { readHistory } = await landedReaders();
       const cursor = defined({ before });
       const config = { limit: MAX_HISTORY_PER_CALL, commitment: 'confirmed', ...cursor };
       return ask('getSignaturesForAddress', [address, config], readHistory);
