@@ -42,7 +42,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
  * file directly in the room; those that are not named here may import everything in their room, and no sub-room imports them.
  */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  lib: ['bounded-cache', 'ed25519/', 'http/', 'work/'],
+  lib: ['bounded-cache', 'ed25519/', 'work/', 'http/'],
   protocol: [
     'address',
     'limits',
