@@ -78,11 +78,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const closing = new AbortController();
   const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
-  const inBackground = [
-    tellPassEnds(parts, storage !== undefined),
-    loadAhead(),
-    storage && startFreeing(parts, parts.onFault),
-  ];
+  const stopBackground = startBackground(parts);
   return Object.freeze({
     closing: closing.signal,
     awaitAtClose(work: Promise<void>) {
@@ -116,13 +112,21 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       setup.close();
       release();
       await endInTurn(
-        () => endTogether(...inBackground.map((end) => end?.())),
+        stopBackground,
         () => parts.leases.close(),
         () => backend.close(),
         () => ledger.close(),
       );
     },
   });
+}
+
+/** @returns ends what it has begun */
+function startBackground(parts: FacilitatorParts): () => Promise<void> {
+  const stopTelling = tellPassEnds(parts, parts.storage !== undefined);
+  const stopFreeing = parts.storage && startFreeing(parts, parts.onFault);
+  const stopLoading = loadAhead();
+  return () => endTogether(stopTelling(), stopFreeing?.(), stopLoading());
 }
 
 type Core = Pick<Facilitator, 'verify' | 'openPayment' | 'settle'>;
