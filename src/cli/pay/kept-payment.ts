@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { randomHex } from '../../lib/ids.js';
+import { makeFolder } from '../../storage/sql/make-folder.js';
 import { CommandError, UsageError } from '../command.js';
 import { fileFault } from '../output/system-words.js';
 import { stateFolder } from '../state/state-folder.js';
@@ -28,7 +29,7 @@ export interface KeptPayment {
 export function keepPayment(command: string, payment: object): KeptPayment {
   const path = join(stateFolder(), 'payments', newName());
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+    makeFolder(dirname(path), OWNER_ONLY_FOLDER);
     writeFileSync(path, `${JSON.stringify(payment, undefined, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
   } catch (error) {
     throw new CommandError(

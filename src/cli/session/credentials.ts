@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { trimEnd } from '../../lib/trim-end.js';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
+import { makeFolder } from '../../storage/sql/make-folder.js';
 import { CommandError, UsageError } from '../command.js';
 import { userFolder } from '../user-folder.js';
 import { DEFAULT_SERVER } from './server-client.js';
@@ -90,7 +91,7 @@ function read(): Credentials {
 function write(credentials: Credentials): void {
   const path = credentialsPath();
   const draft = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  makeFolder(dirname(path), OWNER_ONLY_FOLDER);
   writeFileSync(draft, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: OWNER_ONLY });
   renameSync(draft, path);
 }

@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../../lib/ids.js';
+import { makeFolder } from '../../storage/sql/make-folder.js';
 import { stateFolder } from './state-folder.js';
 
 const OWNER_ONLY = 0o600;
@@ -31,7 +32,7 @@ export function readChanged(name: string): string | undefined {
  */
 export function changeState<T>(name: string, change: (text: string | undefined) => StateChange<T>): T {
   const folder = join(stateFolder(), name);
-  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  makeFolder(folder, OWNER_ONLY_FOLDER);
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const { version, text } = newestOf(folder);
     const changed = change(text);

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
+import { makeFolder } from '../../storage/sql/make-folder.js';
 import { userFolder } from '../user-folder.js';
 
 const OWNER_ONLY = 0o600;
@@ -24,7 +25,7 @@ export function readState(name: string): string | undefined {
 export function writeState(name: string, text: string): void {
   const path = join(stateFolder(), name);
   const draft = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  makeFolder(dirname(path), OWNER_ONLY_FOLDER);
   writeFileSync(draft, text, { mode: OWNER_ONLY });
   renameSync(draft, path);
 }

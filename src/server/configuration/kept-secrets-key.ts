@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { badOption } from '../../errors/errors.js';
 import { IN_MEMORY, readDatabaseUrl } from '../../storage/sql/database-url.js';
+import { makeFolder } from '../../storage/sql/make-folder.js';
 import { readSecretFile } from './secret-file.js';
 
 const KEY_BYTES = 32;
@@ -38,7 +39,7 @@ export function foundSecretsKey(databaseUrl: string): readonly string[] {
 /** False where there is one. */
 function makeFile(path: string, text: string): boolean {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     writeFileSync(path, text, { flag: 'wx', mode: OWNER_ONLY });
     return true;
   } catch (error) {

@@ -43,7 +43,13 @@ test('a SQLite file that cannot be made or read is one clear line with its path'
   const occupied = join(folder.path, 'file');
   writeFileSync(occupied, 'not a database, and long enough to be taken for a broken header of one'.repeat(20));
 
-  for (const path of [join(occupied, 'tollhouse.db'), '/sys/tollhouse/tollhouse.db', folder.path, occupied]) {
+  for (const path of [
+    join(occupied, 'tollhouse.db'),
+    '/sys/tollhouse/tollhouse.db',
+    '/proc/tollhouse/books/tollhouse.db',
+    folder.path,
+    occupied,
+  ]) {
     const { code, message } = await errorOf(`sqlite:${path}`);
     expect(code).toBe('bad_option');
     expect(message).toMatch(/^openStorage: cannot open the SQLite file .+\(.+\); .+$/);

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { copyFile, link, mkdir, rename } from 'node:fs/promises';
+import { copyFile, link, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { TollhouseError } from '../../../errors/errors.js';
 import { codeOf, lineOf } from '../load-driver.js';
+import { makeFolder } from '../make-folder.js';
 import { readSteps } from '../migrate.js';
 import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';
 import { openSqlite } from '../sqlite/sqlite-database.js';
@@ -56,7 +57,7 @@ export async function restoreSqlite(
     onStep('checking the backup');
     await withFile(backup, true, (connection) => checkBooks(connection, backup));
     await refuseInUse(target, force);
-    await mkdir(dirname(target), { recursive: true });
+    makeFolder(dirname(target));
     let restored: Restored | undefined;
     await writeWhole(target, async (part) => {
       onStep('copying');

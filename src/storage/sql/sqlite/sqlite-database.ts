@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { badOption, TollhouseError } from '../../../errors/errors.js';
 import { lineOf } from '../load-driver.js';
+import { makeFolder } from '../make-folder.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from '../migrate.js';
 import { localPresence } from '../presence/local-presence.js';
 import { readSecretsKeys } from '../secrets-keys.js';
@@ -84,7 +84,7 @@ function schemaConnection(connection: SqliteConnection): SchemaConnection {
 
 async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
   try {
-    await mkdir(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     if (file !== ':memory:') await makeOwnerOnlyFile(file);
     // No waiting here: it would stop this process, which may be the one that holds the lock.
     return driver.open(file, { timeoutMs: 0 });
