@@ -136,12 +136,29 @@ test('Ctrl-C while a payment is under way ends pay with what is known, and the p
 });
 
 test('what is refused at once is not paid, is not sent again, and is not kept', async () => {
-  const poor = fixture.keyFile(await sandbox.createWallet({ usdc: '0.001' }));
-  const { code, text } = await fixture.run('pay', `${url}/demo`, '--keypair', poor, '--rpc', sandbox.rpcUrl);
+  losses = [(_answer, res) => void res.writeHead(402, { 'content-type': 'application/json' }).end('{"error":"no"}')];
+  const { code, text } = await fixture.run(...payArgs());
   expect(code).toBe(1);
   expect(text).toMatch(/not paid +402: /);
   expect(text).not.toContain('--resume');
   expect(payments).toHaveLength(1);
+});
+
+test('what a wallet has not enough for is told before anything is signed, and nothing is sent', async () => {
+  for (const [usdc, has] of [
+    ['0.001', '0.001 USDC'],
+    ['0', '0 USDC'],
+    [undefined, 'no account for USDC'],
+  ] as const) {
+    const wallet = await sandbox.createWallet(usdc === undefined ? {} : { usdc });
+    const args = ['pay', `${url}/demo`, '--keypair', fixture.keyFile(wallet), '--rpc', sandbox.rpcUrl, '--json'];
+    const { code, text } = await fixture.run(...args);
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining(`nothing was signed or paid: ${wallet.publicKey} has ${has},`),
+    ]);
+  }
+  expect(payments).toEqual([]);
 });
 
 const createArgs = (recipient: string) => [

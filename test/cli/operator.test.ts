@@ -57,10 +57,17 @@ describe('tollhouse accounts create', () => {
     expect(await fixture.server.facilitator.check({ payTo: wallet, price })).toEqual({ ok: true, findings: [] });
   });
 
-  test('by a wallet without SOL it says what is missing', async () => {
-    const payer = fixture.keyFile(Keypair.generate());
-    const failed = await create(newAddress(), '--keypair', payer);
-    expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('hold 0.0021 SOL?') });
+  test.each([['0'], ['0.001']])('by a wallet with %s SOL it sends nothing, and says what is missing', async (sol) => {
+    const payer = sol === '0' ? Keypair.generate() : await sandbox.createWallet({ sol });
+    const failed = await create(newAddress(), '--keypair', fixture.keyFile(payer));
+    const what = `nothing was sent: ${payer.publicKey.toBase58()}, which pays, has ${sol} SOL, and the account costs 0.0021 SOL`;
+    expect(failed).toMatchObject({ code: 1, text: expect.stringContaining(what) });
+  });
+
+  test('at a node that does not answer it says which that is, and how another is named', async () => {
+    const args = ['accounts', 'create', newAddress(), '--demo', '--rpc', 'http://127.0.0.1:9'];
+    const { code, text } = await fixture.run(...args);
+    expect([code, text]).toEqual([1, expect.stringMatching(/127\.0\.0\.1:9.*; is the node running\?.*--rpc/s)]);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { readMintName } from '../../access/mint.js';
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { walletFault } from '../../facilitator/setup-check/recipients.js';
 import { addressOf, isAddress, signatureText } from '../../protocol/address.js';
+import { formatAmount } from '../../protocol/money/money.js';
 import { NETWORK_LIST } from '../../protocol/networks/network-name.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
@@ -10,7 +11,7 @@ import { signTransaction } from '../../solana/building/sign-transaction.js';
 import { accountCreationTransaction } from '../../solana/building/transfer-transaction.js';
 import { createTransactionDelivery } from '../../solana/confirmation/delivery.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
-import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
@@ -24,6 +25,9 @@ import { type Action, pickAction } from '../sub-command.js';
 const NAME = 'tollhouse accounts';
 const USAGE = `${NAME} create <wallet> [--token USDC] (--keypair <file> | --demo)`;
 const TIMEOUT_MS = 60_000;
+const SOL_DECIMALS = 9;
+/** Rent of the smallest token account, and the fee for one signature, in lamports. */
+const LEAST_COST = 2_039_280n + 5_000n;
 
 /** `tollhouse accounts`: token accounts, which a wallet needs before it can be paid. */
 export const accounts: Command = {
@@ -65,9 +69,6 @@ async function create(args: readonly string[]): Promise<number> {
   try {
     for (const mint of mints) await createOne(rpc, { owner, payer, ...mint });
     return 0;
-  } catch (error) {
-    if (error instanceof RpcError) throw new CommandError(error.message);
-    throw error;
   } finally {
     await rpc.close();
   }
@@ -95,14 +96,23 @@ async function createOne(rpc: SolanaRpc, wanted: Wanted): Promise<void> {
   const fault = walletFault(owner, ownerState ?? null);
   if (fault !== undefined) throw new CommandError(fault);
   const account = associatedTokenAddress(owner, mint, facts.program);
-  const [state] = await rpc.getAccounts([account], 'confirmed');
+  const wallet = addressOf(readKeypair(wanted.payer, NAME).publicKey);
+  const [state, paying] = await rpc.getAccounts([account, wallet], 'confirmed');
   const found = tokenAccountOf(state ?? null);
   if (found !== undefined && found.owner !== owner)
     throw new CommandError(`the ${name} account of ${owner} belongs to ${found.owner} now; nothing can be done`);
   if (found !== undefined) return printStep('there', `${account}, the ${name} account of ${owner}, is there already`);
+  if ((paying?.lamports ?? 0n) < LEAST_COST) throw noSol(wallet, paying?.lamports ?? 0n);
   const signature = await send(rpc, wanted, facts.program);
   printStep('created', `${account}, the ${name} account of ${owner}`);
   printStep('signature', signature);
+}
+
+function noSol(wallet: string, lamports: bigint): CommandError {
+  const held = formatAmount(lamports, SOL_DECIMALS);
+  return new CommandError(
+    `nothing was sent: ${wallet}, which pays, has ${held} SOL, and the account costs 0.0021 SOL; send it some (on devnet, from https://faucet.solana.com), and try again`,
+  );
 }
 
 async function send(rpc: SolanaRpc, { owner, payer, mint }: Wanted, tokenProgram: string): Promise<string> {
@@ -123,7 +133,11 @@ async function send(rpc: SolanaRpc, { owner, payer, mint }: Wanted, tokenProgram
   ).finally(() => delivery.close());
   if (landing.status === 'landed' && landing.err === null) return signature;
   if (landing.status === 'unknown')
-    throw new CommandError(`not confirmed yet; see what becomes of it, and try again: ${signature}`);
+    throw new CommandError(
+      `not confirmed yet: ${signature}; run the command again in two minutes: an account that is there is not made twice`,
+    );
   const why = 'err' in landing ? JSON.stringify(landing.err) : landing.status;
-  throw new CommandError(`the account was not made (${why}); does ${wallet}, which pays, hold 0.0021 SOL?`);
+  throw new CommandError(
+    `the account was not made (${why}); give ${wallet}, which pays, 0.0021 SOL if it has less, and try again`,
+  );
 }

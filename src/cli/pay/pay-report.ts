@@ -17,18 +17,6 @@ export function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: 
   if (offered > 1) printStep('', `one of ${offered} prices; --price chooses another`);
   const shown = held === undefined ? 'no token account for it' : showAmount(held, chosen.paidIn);
   printStep('wallet', `${payer} holds ${shown}`);
-  const missing = terms.amount - (held ?? 0n);
-  if (missing > 0n) printStep('', moneyFor(chosen, missing));
-}
-
-/** How a wallet comes by what it lacks. It is sent all the same: the node that was asked may be behind. */
-function moneyFor({ payable, paidIn }: ChosenTerms, missing: bigint): string {
-  const { network } = payable.terms;
-  const faucet =
-    network === 'solana-devnet' && paidIn.symbol === 'USDC'
-      ? ' (https://faucet.circle.com; on a sandbox take --demo)'
-      : '';
-  return `too little: send it ${showAmount(missing, paidIn)} on ${network}${faucet}, or name another wallet by --keypair`;
 }
 
 /** Shows what a response says of the payment. */

@@ -122,6 +122,22 @@ export async function readHoldingsBefore(of: Holders, terms: Terms, node: PayerN
   return holdingsIn(await readWithFeePayer(tokenAccountsOf(of), terms, node));
 }
 
+/**
+ * That a wallet has what it is to pay, as far as its node knows.
+ * @throws CommandError where it has less, or no account for the token
+ */
+export function requireEnough({ payable, paidIn }: ChosenTerms, payer: string, { payer: held }: WalletHoldings): void {
+  const { amount, network } = payable.terms;
+  const missing = amount - (held ?? 0n);
+  if (missing <= 0n) return;
+  const shown = held === undefined ? `no account for ${paidIn.symbol}` : showAmount(held, paidIn);
+  const isOfFaucet = network === 'solana-devnet' && paidIn.symbol === 'USDC';
+  const faucet = isOfFaucet ? ' (https://faucet.circle.com; on a sandbox take --demo)' : '';
+  throw new CommandError(
+    `nothing was signed or paid: ${payer} has ${shown}, too little: send it ${showAmount(missing, paidIn)} on ${network}${faucet}, or name another wallet by --keypair`,
+  );
+}
+
 /** Reads accounts, and in the same call that of the fee payer, which is to be there. */
 async function readWithFeePayer(addresses: readonly string[], terms: Terms, node: PayerNode) {
   const feePayer = requireFeePayer(terms);

@@ -9,7 +9,7 @@ import { askUnpaid } from './enter-unpaid.js';
 import { type KeptPayment, keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, readPayCommand } from './pay-options.js';
 import { printBody, printOutcome, printTerms } from './pay-report.js';
-import { chooseTerms, readHoldingsBefore, signPayment, walletAddress } from './pay-terms.js';
+import { chooseTerms, readHoldingsBefore, requireEnough, signPayment, walletAddress } from './pay-terms.js';
 import { openPayerNode } from './payer-node.js';
 import { sendUrlPayment } from './send-url-payment.js';
 import { type UrlPayment, urlPayment, writable } from './url-payment.js';
@@ -72,6 +72,7 @@ async function preparePayment(options: PayOptions, offers: readonly PayableTerms
       throw new CommandError('payer and recipient are the same wallet; pay with another one; nothing was paid');
     const before = await readHoldingsBefore({ payer, payTo, paidIn }, payable.terms, node);
     if (!json) printTerms(chosen, payer, before, offers.length);
+    requireEnough(chosen, payer, before);
     const transaction = await signPayment(options.wallet, chosen, rpc);
     if (!json) printStep('signed', `a transfer of ${price}, ${transaction.length} bytes`);
     const payment = { [payable.headerName]: payable.headerValue(transaction) };
