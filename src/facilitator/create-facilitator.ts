@@ -221,7 +221,7 @@ function chainReaders(
   return {
     earlier: createEarlierSends({ network, rpc, memory, database: storage?.database, now }),
     landed: createLandedReader(rpc),
-    delivery: createTransactionDelivery({ rpc, timing, ...defined({ wsUrl }) }),
+    delivery: createTransactionDelivery({ rpc, timing, isLifeCertain: network === 'solana', ...defined({ wsUrl }) }),
     blockhashes: createBlockhashCache({
       rpc,
       maxAgeMs: timing.blockhashMs ?? HINT_MAX_AGE_MS,

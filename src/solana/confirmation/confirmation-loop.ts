@@ -10,6 +10,8 @@ export interface LoopParts {
   readonly push: SignatureSubscriptions | undefined;
   readonly timing: DeliveryTiming;
   readonly now: () => number;
+  /** As for {@link createExpiry}. */
+  readonly isLifeCertain?: boolean | undefined;
   /** Called when a transaction is due to be sent again. Must not throw. */
   readonly resend: (waiting: PendingConfirmation) => void;
 }
@@ -24,7 +26,7 @@ const SHORTEST_ROUND_MS = 5;
 export class ConfirmationLoop {
   readonly #parts: LoopParts;
   readonly #all = new Set<PendingConfirmation>();
-  readonly #isDead = createExpiry();
+  readonly #isDead: ReturnType<typeof createExpiry>;
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
   #nextTipAt = Number.NEGATIVE_INFINITY;
@@ -34,6 +36,7 @@ export class ConfirmationLoop {
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
+    this.#isDead = createExpiry(parts.isLifeCertain);
   }
 
   /** Waits for a signature; the push subscription is on its way when this returns. */

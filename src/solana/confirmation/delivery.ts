@@ -11,6 +11,8 @@ export interface DeliveryOptions {
   readonly rpc: Pick<SolanaRpc, 'sendTransaction' | 'getSignatureStatuses' | 'getTip'>;
   /** `ws:` or `wss:` addresses of the cluster, in order of preference. Without one, statuses are polled. */
   readonly wsUrl?: string | readonly string[];
+  /** Whether blockhashes are known to live as long as Solana's, so that no node is believed that says more. Default false. */
+  readonly isLifeCertain?: boolean;
   /** Other intervals than the defaults. */
   readonly timing?: Partial<DeliveryTiming>;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
@@ -31,7 +33,7 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
   const timing = { ...TIMING, ...options.timing };
   const urls = typeof options.wsUrl === 'string' ? [options.wsUrl] : (options.wsUrl ?? []);
   const push = urls.length === 0 ? undefined : new SignatureSubscriptions({ urls });
-  const loop = new ConfirmationLoop({ rpc, push, timing, now, resend });
+  const loop = new ConfirmationLoop({ rpc, push, timing, now, resend, isLifeCertain: options.isLifeCertain });
   let closed = false;
 
   function send(transaction: Uint8Array, skipPreflight: boolean): Promise<string> {

@@ -37,4 +37,22 @@ describe('the death of a blockhash', () => {
     expect(isDead(waitingFor('hash'), tip(1_279))).toBe(true);
     expect(isDead(waitingFor('other'), tip(1_279))).toBe(false);
   });
+
+  it('comes no later than a blockhash can live, whatever height a sick node has told', () => {
+    const isDead = createExpiry(true);
+    const waiting = waitingFor('hash', 1_000_000);
+    expect(isDead(waiting, tip(1_000))).toBe(false);
+    expect(isDead(waiting, tip(1_278))).toBe(false);
+    expect(isDead(waiting, tip(1_279))).toBe(true);
+    expect(isDead(waitingFor('hash', 1_000_000), tip(1_279))).toBe(true);
+    expect(isDead(waitingFor('other', 1_300), tip(1_301))).toBe(true);
+  });
+
+  it('is as late as a node says on a local chain, where blockhashes may live longer', () => {
+    const isDead = createExpiry();
+    const waiting = waitingFor('hash', 4_000);
+    expect(isDead(waiting, tip(1_000))).toBe(false);
+    expect(isDead(waiting, tip(4_000))).toBe(false);
+    expect(isDead(waiting, tip(4_001))).toBe(true);
+  });
 });
