@@ -13,8 +13,8 @@ export interface RequestLookParts extends Pick<PaymentRequests, 'paymentRequest'
   readonly looks: RequestLooks;
 }
 
-/** So many calls of the chain at once, and so many requests in one go. */
-const BATCH = 8;
+/** So many requests in one go, a call of the chain each: asking for payments costs nothing, and the chain is there for those that are made. */
+const BATCH = 4;
 
 /**
  * Makes the function that looks at payment requests whose time is over, although nobody asks for them: a wallet may have paid one by
@@ -23,24 +23,20 @@ const BATCH = 8;
 export function createLookAfterRequests(parts: RequestLookParts): () => Promise<void> {
   const { network, rpc, looks, paymentRequest } = parts;
 
-  /** @returns whether the chain could be asked; if not, it is tried again */
-  async function look(request: PaymentRequestRecord): Promise<boolean> {
+  /** Where the chain cannot be asked it is tried again. */
+  async function look(request: PaymentRequestRecord): Promise<void> {
     try {
       const history = await online(rpc.getHistory(request.reference));
       if (history.length > 0) await paymentRequest(request.id);
     } catch (error) {
-      if (error instanceof TollhouseError) return false;
+      if (error instanceof TollhouseError) return;
       throw error;
     }
     await looks.looked(request);
-    return true;
   }
 
   return async () => {
-    for (;;) {
-      const taken = await looks.take(network, BATCH);
-      const looked = await Promise.all(taken.map(look));
-      if (taken.length < BATCH || !looked.includes(true)) return;
-    }
+    const taken = await looks.take(network, BATCH);
+    await Promise.all(taken.map(look));
   };
 }

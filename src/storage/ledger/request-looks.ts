@@ -19,7 +19,7 @@ const AGAIN_MS = 60_000;
  * After the end of a request's time: when what was signed in its last second has landed or never will, and for those who pay late.
  * One that nobody pays is forgotten a day after its end.
  */
-const LOOKS_MS: readonly [first: number, ...others: number[]] = [90_000, 3_600_000, 72_000_000];
+const LOOKS_MS: readonly [first: number, ...others: number[]] = [90_000, 72_000_000];
 
 /** When a new request is looked at for the first time, milliseconds since the epoch. */
 export function firstLook({ expiresAt }: Pick<PaymentRequestRecord, 'expiresAt'>): number {
