@@ -23,6 +23,7 @@ export interface EventsParts {
 }
 
 const TAG = 'Events';
+const SCOPE = 'events:read';
 const ERRORS = ['validation_failed', 'not_found'] as const;
 const TIMES: StreamTimes = { heartbeatMs: 15_000, patienceMs: 30_000, lifetimeMs: 15 * 60_000 };
 
@@ -43,7 +44,7 @@ const listEvents = defineOperation({
   id: 'listEvents',
   tag: TAG,
   summary: 'What happened, newest first',
-  scope: 'events:read',
+  scope: SCOPE,
   takesTurns: true,
   query: eventsQuery,
   responses: { 200: { description: 'One page of events.', schema: eventsResponse } },
@@ -69,8 +70,8 @@ const streamOperation = defineOperation({
   summary: 'What happens, as it happens',
   description:
     'Server-sent events: `id`, `event` (the type) and `data` (the event as JSON). With `Last-Event-ID` it goes on after ' +
-    'that event, without it from now on. It ends after 15 minutes, or when the token runs out: connect again.',
-  scope: 'events:read',
+    'that event, without it from now on. It ends after 15 minutes, when the token runs out, or when the key may no more: connect again.',
+  scope: SCOPE,
   query: streamQuery,
   responses: { 200: { description: 'The stream.', mediaType: 'text/event-stream' } },
   errors: ERRORS,
@@ -84,7 +85,7 @@ const streamOperation = defineOperation({
     const selection = { owner, after, passes: filterOf(types, projectOf(caller, asked)) };
     const leave = room.enter(owner, clientAddress(req).client);
     try {
-      await streamEvents(res, selection, { log, tail, times, isStillLetIn: () => isStillLetIn(req, callers) });
+      await streamEvents(res, selection, { log, tail, times, isStillLetIn: () => isStillLetIn(req, callers, SCOPE) });
     } finally {
       leave();
     }

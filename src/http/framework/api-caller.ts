@@ -109,15 +109,16 @@ export function callerOwner(req: Request): string {
 }
 
 /**
- * Whether a request that was let in would be let in once more: its key was not revoked, its token has not run out. A long
- * response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.
+ * Whether a request that was let in for a scope would be let in once more: its key was not revoked and has the scope still, its token
+ * has not run out. A long response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.
  */
-export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise<boolean> {
+export async function isStillLetIn(req: Request, parts: ApiCallerParts, scope: Scope): Promise<boolean> {
   const { identity, keys, baseUrl, refuseWallet } = parts;
   const [key, secret] = [req.get('x-service-key'), req.get('x-service-secret')];
   if (keys !== undefined && key !== undefined && secret !== undefined) {
     const check = await keys.authenticate({ key, secret, address: clientIp(req) ?? '', step: 'stream' });
-    return check.ok || check.code === 'rate_limited';
+    const mayStill = check.key?.scopes.includes(scope) ?? true;
+    return mayStill && (check.ok || check.code === 'rate_limited');
   }
   const proof = await proofAgain(req, { identity, baseUrl, takesCookie: false });
   if (proof.status !== 'proven') return false;

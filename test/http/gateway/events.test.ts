@@ -248,6 +248,18 @@ describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
     expect(revoked.events()).toEqual([]);
   });
 
+  test('a stream whose key may no longer read events tells nothing after that, and ends; one whose key lost something else goes on', async () => {
+    const url = await serve({ heartbeatMs: 20 });
+    const [reading, other] = [api.keyWith(['events:read', 'call']), api.keyWith(['events:read', 'call'])];
+    const [stopped, goesOn] = [await open(`${url}/stream`, reading), await open(`${url}/stream`, other)];
+    api.giveScopes(reading, ['call']);
+    api.giveScopes(other, ['events:read']);
+    await tell(anEvent());
+    await until(() => stopped.isOver() && goesOn.events().length === 1);
+    expect(stopped.events()).toEqual([]);
+    expect(goesOn.isOver()).toBe(false);
+  });
+
   test('a stream ends when its time is over, and when the server stops', async () => {
     const short = await open(`${await serve({ lifetimeMs: 30 })}/stream`);
     await until(() => short.isOver());
