@@ -21,16 +21,51 @@ const OURS: ReadonlySet<string> = new Set([
   'content-length',
   'cookie',
   'cookie2',
-  'forwarded',
   'host',
   'sign-in-with-x',
   'traceparent',
   'tracestate',
   'x-payment',
-  'x-real-ip',
   'x-request-id',
 ]);
 const OUR_FAMILIES = ['access-pass', 'payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+
+/**
+ * By which proxies tell a server who called them, and for what: a caller could name any address as his, and ask for another path than the
+ * one that has the price.
+ */
+const OF_PROXIES: ReadonlySet<string> = new Set([
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'cf-pseudo-ipv4',
+  'client-ip',
+  'do-connecting-ip',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'forwarded',
+  'proxy-client-ip',
+  'true-client-ip',
+  'wl-proxy-client-ip',
+  'x-appengine-user-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-envoy-external-address',
+  'x-envoy-original-path',
+  'x-host',
+  'x-nf-client-connection-ip',
+  'x-original-forwarded-for',
+  'x-original-host',
+  'x-original-uri',
+  'x-original-url',
+  'x-originating-ip',
+  'x-real-ip',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-rewrite-url',
+  'x-vercel-forwarded-for',
+]);
 
 /** What is said of the bytes of a body, which does not hold for others. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([
@@ -75,7 +110,7 @@ function fieldsReceived({ headers, rawHeaders }: IncomingMessage): Fields {
 }
 
 function isOurs(name: string): boolean {
-  return OURS.has(name) || OUR_FAMILIES.some((family) => name.startsWith(family));
+  return OURS.has(name) || OF_PROXIES.has(name) || OUR_FAMILIES.some((family) => name.startsWith(family));
 }
 
 function callerFields({ socket, headers }: IncomingMessage, caller: Caller): Record<string, string | undefined> {

@@ -86,6 +86,16 @@ describe('what the upstream gets', () => {
     'X-Forwarded-Port: secret',
     'X_Forwarded_For: secret',
     'X-Real-IP: secret',
+    'CF-Connecting-IP: secret',
+    'True-Client-IP: secret',
+    'X-Client-IP: secret',
+    'Client-IP: secret',
+    'X_Cluster_Client_IP: secret',
+    'Fastly-Client-IP: secret',
+    'X-Host: secret',
+    'X-Original-Host: secret',
+    'X-Original-URL: /secret',
+    'X-Rewrite-URL: /secret',
     'X-Request-Id: secret',
     'tracestate: secret=1',
     'traceparent: secret',
@@ -101,6 +111,13 @@ describe('what the upstream gets', () => {
     });
     expect(JSON.stringify(headers)).not.toContain('secret');
     expect(headers['x-upstream-key']).toBe('ours');
+  });
+
+  test('what its owner adds, though proxies tell of callers by that name', async () => {
+    const { headers } = await received(['X-Client-IP: secret'], {
+      forward: { additions: () => ({ headers: { 'x-client-ip': 'ours' }, query: {} }) },
+    });
+    expect(headers['x-client-ip']).toBe('ours');
   });
 
   test('nothing that Connection names, and no way to take our own fields off', async () => {
