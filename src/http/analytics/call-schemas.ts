@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, countSchema, signature } from '../framework/fields.js';
+import { address, countSchema, nameText, signature } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
@@ -9,19 +9,17 @@ export const CALL_LIST_PATHS = { own: `${API}/calls`, ofProject: `${API}/project
 
 const MAX_ID = 64;
 const MAX_ROUTE = 512;
-const text = (max: number) =>
-  z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);
 
 const filters = {
   ...pageQuery,
   from: rangeQuery.from.describe('Calls from then on.'),
   to: rangeQuery.to.describe('Calls before then.'),
-  key: text(MAX_ID).optional().describe('Id of a service key. Default: all.'),
+  key: nameText(MAX_ID).optional().describe('Id of a service key. Default: all.'),
   status: z
     .enum(['succeeded', 'failed'], 'must be succeeded or failed')
     .optional()
     .describe('How they ended. What was refused before it was passed on is counted, and in no list.'),
-  route: text(MAX_ROUTE).optional().describe('As `route` of a call, such as `GET /weather/*`.'),
+  route: nameText(MAX_ROUTE).optional().describe('As `route` of a call, such as `GET /weather/*`.'),
   format: z
     .enum(['json', 'csv'], 'must be json or csv')
     .optional()
@@ -31,13 +29,13 @@ const filters = {
 /** Query of `GET /api/v1/calls`. */
 export const ownCallsQuery = z.strictObject({
   ...filters,
-  project: text(MAX_ID).optional().describe('Id of a project. Default: all.'),
+  project: nameText(MAX_ID).optional().describe('Id of a project. Default: all.'),
 });
 
 /** Query of `GET /api/v1/projects/:project_id/calls`. */
 export const projectCallsQuery = z.strictObject({
   ...filters,
-  payer: address.max(44).optional().describe('Wallet that has paid. Default: all.'),
+  payer: nameText(44).optional().describe('Wallet that has paid. Default: all.'),
 });
 
 /** What a cursor of calls holds: when one came in, and its number. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EVENT_TYPES, type EventType } from '../../storage/events/events.js';
+import { nameText } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
 
@@ -10,7 +11,7 @@ const MAX_TYPES_LENGTH = 1_024;
 const known: readonly string[] = EVENT_TYPES;
 const isType = (name: string): name is EventType => known.includes(name);
 
-const id = z.string('must be a text').min(1, 'must not be empty').max(64, 'must have at most 64 characters');
+const id = nameText(64);
 const types = z
   .string('must be a text')
   .max(MAX_TYPES_LENGTH, `must have at most ${MAX_TYPES_LENGTH} characters`)

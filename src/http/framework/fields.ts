@@ -7,6 +7,20 @@ export type ResponseBody<S extends z.ZodType> = DeepReadonly<z.output<S>>;
 /** A value of which nothing is to be changed. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
+/** Whether something may be called that: a line of text. Not every database can even look for control characters or half a surrogate pair. */
+export function isName(text: string): boolean {
+  return /^[^\p{Cc}\p{Cs}]+$/u.test(text);
+}
+
+/** What something is called by that is looked up; whether there is such a thing is for whoever looks. */
+export function nameText(max: number) {
+  return z
+    .string('must be a text')
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
+    .refine(isName, 'must be one line, without control characters');
+}
+
 /** A wallet, mint or program. */
 export const address = z.string().meta({ description: 'Solana address, base58.', minLength: 32, maxLength: 44 });
 

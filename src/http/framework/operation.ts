@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { ErrorCode } from '../../errors/errors.js';
+import { ERRORS, type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { RenderedPage } from '../../pages/layout/page.js';
 import { type ApiCaller, type CallerScope, callerOf } from './api-caller.js';
-import type { DeepReadonly } from './fields.js';
+import { type DeepReadonly, isName } from './fields.js';
 import type { PathParams } from './path.js';
 import { type FaultCodes, readInput } from './read-input.js';
 import { sendPage, wantsPageInstead } from './service-pages.js';
@@ -141,6 +141,7 @@ export function defineOperation<
       const params = req.params as PathParams<Path>;
       const caller = scopeOf(declared) === undefined ? undefined : callerOf(req);
       if (caller !== undefined) admit?.(caller, params);
+      refuseNameless(params, declared);
       const query = declared.query && readInput(declared.query, req.query, { ...faults, whole: 'the query' });
       const given: unknown = bodyMayBeMissing ? (req.body ?? {}) : req.body;
       const body = declared.body === undefined ? given : readInput(declared.body, given, faults);
@@ -153,4 +154,12 @@ export function defineOperation<
       else if (status === NO_CONTENT) res.status(status).end();
     },
   };
+}
+
+/** What an address cannot name is not there, as anything else that is not; where nothing is looked up it is for the handler. */
+function refuseNameless(params: Readonly<Record<string, string>>, { errors = [] }: OperationDescription): void {
+  const notThere = errors.find((code) => ERRORS[code].status === 404);
+  const nameless = Object.keys(params).find((name) => !isName(params[name] ?? ''));
+  if (notThere === undefined || nameless === undefined) return;
+  throw new TollhouseError(notThere, `${nameless} in the path must be one line of text, without control characters.`);
 }

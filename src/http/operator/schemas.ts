@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quotaBytes, quotaCount } from '../../gateway/owners/quotas-option.js';
 import { SUSPENDED_KINDS } from '../../storage/owners/owners.js';
-import { address, countSchema } from '../framework/fields.js';
+import { address, countSchema, nameText } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
 
@@ -21,8 +21,7 @@ export const OPERATOR_PATHS = {
 
 const MAX_TARGET = 64;
 const time = z.iso.datetime();
-const name = (what: string) =>
-  z.string('must be a text').min(1, 'must not be empty').max(MAX_TARGET, `must be ${what}`);
+const name = nameText(MAX_TARGET);
 const suspendedSince = time.nullable().describe('Since when it is suspended; null: it is not.');
 
 /** What a cursor of these lists holds: a time, and an id or a wallet. */
@@ -35,15 +34,15 @@ export const ownersQuery = z.object(pageQuery);
 /** Query of lists that can be of one owner. */
 export const ownedQuery = z.object({
   ...pageQuery,
-  owner: name('a wallet').optional().describe('Wallet. Default: all owners.'),
+  owner: name.optional().describe('Wallet. Default: all owners.'),
 });
 /** Query of `GET /api/v1/operator/audit`. */
 export const auditQuery = z.object({
   ...pageQuery,
-  owner: name('a wallet').optional().describe('Wallet whose it is.'),
-  actor: name('a wallet').optional().describe('Wallet that has made the change.'),
-  target: name('an id, or a wallet').optional().describe('Id of what was changed, or a wallet.'),
-  action: name('an action').optional().describe('Such as `project.updated`.'),
+  owner: name.optional().describe('Wallet whose it is.'),
+  actor: name.optional().describe('Wallet that has made the change.'),
+  target: name.optional().describe('Id of what was changed, or a wallet.'),
+  action: name.optional().describe('Such as `project.updated`.'),
 });
 
 /** Body of `POST /api/v1/operator/suspend`. */
@@ -54,7 +53,7 @@ export const suspendBody = z.strictObject(
       .describe(
         '`owner`: all that a wallet sells. `project`. `key`: a service key. `wallet`: whatever a wallet and its keys do here.',
       ),
-    target: name('an id, or a wallet').describe('A wallet for `owner` and `wallet`, else an id.'),
+    target: name.describe('A wallet for `owner` and `wallet`, else an id.'),
     reason: z
       .string('must be a text')
       .max(500, 'must have at most 500 characters')

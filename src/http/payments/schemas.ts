@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAddress } from '../../protocol/address.js';
 import { amountFault } from '../../protocol/money/money.js';
 import { supportedResponse } from '../../protocol/wire/schemas.js';
-import { address, countSchema, networkId, networkName, signature, unixSeconds } from '../framework/fields.js';
+import { address, countSchema, nameText, networkId, networkName, signature, unixSeconds } from '../framework/fields.js';
 import { arrived, unmatched } from './arrived-schemas.js';
 
 /** Where payments are, made and settled. */
@@ -69,10 +69,7 @@ export const createPaymentBody = z.strictObject(
       .max(100, 'must have at most 100 entries')
       .optional()
       .describe('Several recipients, at most 8, `recipient` among them; all are paid in one transaction.'),
-    project: z
-      .string('must be the slug or the id of a project')
-      .min(1, 'must not be empty')
-      .max(64, 'must be at most 64 characters')
+    project: nameText(64)
       .optional()
       .describe('Slug or id of a project: its price and its split apply, and the payment is good for one call of it.'),
     expires_in: z.number('must be a number of seconds').optional().describe('Whole seconds, 30 to 900. Default 120.'),
@@ -103,10 +100,7 @@ export const projectPaymentBody = createPaymentBody.extend({
 
 /** Body of `POST /settle` in the contract's shape. */
 export const settleBody = z.object({
-  payment_id: z
-    .string('must be the id of a payment')
-    .min(1, 'must not be empty')
-    .max(64, 'must be at most 64 characters'),
+  payment_id: nameText(64),
   signed_transaction: z
     .string('must be the signed transaction in base64')
     .min(1, 'must not be empty')

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SHOWN_STATES } from '../../gateway/payouts/payout-state.js';
 import { HELD_REASONS } from '../../storage/payouts/payout-store.js';
-import { address, countSchema, networkId, signature } from '../framework/fields.js';
+import { address, countSchema, nameText, networkId, signature } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
 
@@ -17,7 +17,7 @@ export const PAYOUTS_PATHS = {
 export const payoutsQuery = z.object(pageQuery);
 
 /** What a cursor of `GET /api/v1/projects/:project_id/payouts` holds: creation and id. */
-export const payoutsCursor = z.tuple([z.int(), z.string()]);
+export const payoutsCursor = z.tuple([z.int(), nameText(64)]);
 
 const amounts = {
   amount: z.string().describe('In whole tokens, decimal.'),

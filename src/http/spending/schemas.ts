@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
-import { address, countSchema, networkId } from '../framework/fields.js';
+import { address, countSchema, nameText, networkId } from '../framework/fields.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
 import { passFields } from './pass-schemas.js';
@@ -9,7 +9,7 @@ import { passFields } from './pass-schemas.js';
 export const SPENDING_PATH = `${API}/spending` as const;
 
 const MAX_ID = 64;
-const id = z.string('must be a text').min(1, 'must not be empty').max(MAX_ID, `must have at most ${MAX_ID} characters`);
+const id = nameText(MAX_ID);
 
 /** Query of `GET /api/v1/spending`. */
 export const spendingQuery = z.strictObject({

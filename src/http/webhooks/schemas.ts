@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { EVENT_TYPES, type EventType } from '../../storage/events/events.js';
 import type { WebhookEvents } from '../../storage/webhooks/webhooks.js';
-import { countSchema } from '../framework/fields.js';
+import { countSchema, nameText } from '../framework/fields.js';
 import { listResponseOf, pageQuery } from '../framework/list-response.js';
 import { API } from '../framework/path.js';
 
@@ -22,7 +22,7 @@ export const WEBHOOKS_PATHS = {
 
 const MAX_DESCRIPTION = 200;
 const object = 'must be a JSON object';
-const id = z.string('must be a text').min(1, 'must not be empty').max(64, 'must have at most 64 characters');
+const id = nameText(64);
 
 const url = z
   .string('must be a text')

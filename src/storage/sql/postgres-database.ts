@@ -2,13 +2,7 @@ import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { loadDriver } from './load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
-import {
-  CONNECTIONS,
-  cannotConnect,
-  POOL_CONNECTIONS,
-  postgresUnavailable,
-  tooFewConnections,
-} from './postgres-errors.js';
+import { CONNECTIONS, cannotConnect, POOL_CONNECTIONS, postgresFailure, tooFewConnections } from './postgres-errors.js';
 import { postgresPresence } from './presence/postgres-presence.js';
 import type { Presence } from './presence/presence.js';
 import { readSecretsKeys } from './secrets-keys.js';
@@ -162,7 +156,7 @@ function quietPool(driver: typeof pg, config: pg.PoolConfig): pg.Pool {
 function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
   async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
-      throw postgresUnavailable(cause);
+      throw postgresFailure(cause);
     });
     try {
       await client.query('begin');
@@ -173,7 +167,7 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     } catch (cause) {
       // Closing the connection rolls back, also where it no longer responses.
       client.release(true);
-      throw postgresUnavailable(cause);
+      throw postgresFailure(cause);
     }
   }
 
@@ -199,7 +193,7 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     try {
       return await run(pool, step);
     } catch (cause) {
-      throw postgresUnavailable(cause);
+      throw postgresFailure(cause);
     }
   }
 

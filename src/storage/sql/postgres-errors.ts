@@ -42,8 +42,15 @@ export function cannotConnect(url: string, cause: unknown): TollhouseError {
   return new TollhouseError('store_unavailable', `openStorage: ${detail}; ${advice}`, { cause });
 }
 
-/** The error for a database that did not do what it was asked. Its cause says what to do, where that is known. */
-export function postgresUnavailable(cause: unknown): TollhouseError {
+/** Class 22 of SQLSTATE: a value that no column can hold. The database answers, and will answer the same again. */
+const DATA_EXCEPTION = /^22[\dA-Z]{3}$/;
+
+/**
+ * The error for a database that did not do what it was asked: `store_unavailable`, whose cause says what to do where that is known; or
+ * the driver's own where it was asked with a value that it can never take, which is a mistake of ours.
+ */
+export function postgresFailure(cause: unknown): Error {
+  if (cause instanceof Error && DATA_EXCEPTION.test(codeOf(cause))) return cause;
   const advice = adviceFor(cause);
   return storeUnavailable(advice === undefined ? cause : new Error(`${lineOf(cause)}; ${advice}`, { cause }));
 }

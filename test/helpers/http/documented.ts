@@ -14,7 +14,7 @@ export interface OpenApi {
 /** An operation of the document. */
 export interface DocumentedOperation {
   readonly operationId?: string;
-  readonly parameters?: readonly { readonly name: string; readonly schema: Json }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
