@@ -54,7 +54,7 @@ describe('somebody who buys', () => {
 
     const [{ payment_id }] = await calls();
     expect((await run('receipt', payment_id)).text).toMatch(
-      /settled +0\.05 USDC at .*[\s\S]*call +GET \/berlin succeeded/,
+      /settled +0\.05 USDC of test money at .*[\s\S]*call +GET \/berlin succeeded/,
     );
     expect((await run('receipt', payment_id, '--html')).out).toContain('<!doctype html>');
     expect((await run('spending')).text).toMatch(/total +1 +0\.05 +USDC/);

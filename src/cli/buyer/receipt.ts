@@ -44,8 +44,8 @@ Example:
 };
 
 function printReceipt(answered: unknown): void {
-  const { amount, token, ...receipt } = understood(ownReceiptResponse, answered);
-  printStep(receipt.status, `${amount} ${token} at ${receipt.paid_at}`);
+  const { amount, token, mode, ...receipt } = understood(ownReceiptResponse, answered);
+  printStep(receipt.status, `${amount} ${token}${mode === 'test' ? ' of test money' : ''} at ${receipt.paid_at}`);
   printStep('from', receipt.payer);
   for (const to of receipt.recipients) printStep('to', `${to.recipient}: ${to.amount} ${token}`);
   if (receipt.project !== null) printStep('project', receipt.project.slug ?? receipt.project.id);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { address, countSchema, networkId, signature } from '../framework/fields.js';
+import { paidMode } from './receipt-schemas.js';
 
 const money = {
   amount: z.string().describe('In whole tokens, exact.'),
@@ -12,6 +13,7 @@ export const ownReceiptResponse = z.object({
   payment_id: z.string().nullable().describe('Of the payment request that it has paid; null where there was none.'),
   status: z.enum(['settled', 'pending', 'failed', 'expired']),
   network: networkId,
+  mode: paidMode,
   payer: address,
   ...money,
   token: z.string().describe('Symbol; the mint of an unknown token.'),

@@ -4,6 +4,7 @@ import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import { type DescribeToken, labelsOf } from '../../gateway/token-label.js';
 import { receiptPage } from '../../pages/service/receipt-page.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import { modeOf } from '../../protocol/networks/networks.js';
 import type { PaidFor, ReceiptReader } from '../../storage/books/receipt-reader.js';
 import type { PaymentState } from '../../storage/ledger/ledger.js';
 import type { ApiCaller } from '../framework/api-caller.js';
@@ -87,7 +88,8 @@ async function receiptView(found: PaidFor, parts: OwnReceiptParts, req: Request)
   const legs = payment.owedLegs ?? payment.legs ?? [{ recipient: terms.payTo, amount: terms.amount }];
   const project = projectId === undefined ? undefined : await parts.findProject(projectId);
   return {
-    ...{ id: payment.id, payment_id: requestId ?? null, status: STATUS[payment.state], network: terms.network },
+    ...{ id: payment.id, payment_id: requestId ?? null, status: STATUS[payment.state] },
+    ...{ network: terms.network, mode: modeOf(terms.network) },
     ...{ payer: payment.payer, ...money(terms.amount), token: symbol, mint: terms.asset },
     recipients: legs.map(({ recipient, amount }) => ({ recipient, ...money(amount) })),
     tx_signature: signature ?? null,

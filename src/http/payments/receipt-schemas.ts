@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { address, countSchema, networkId, signature } from '../framework/fields.js';
+import { address, countSchema, networkId, networkName, signature } from '../framework/fields.js';
+
+/** Query of `GET /receipts/:payment`. */
+export const receiptQuery = z.object({
+  network: networkName.describe(
+    'Where a transaction is looked for. Default: on mainnet where that is served here, else on each that is.',
+  ),
+});
+
+/** What was paid with. */
+export const paidMode = z.enum(['live', 'test']).describe('`test`: with test money, which is worth nothing.');
 
 const line = z.object({
   to: address,
@@ -12,6 +22,7 @@ const line = z.object({
 export const receiptResponse = z.object({
   status: z.enum(['settled', 'created', 'pending', 'failed', 'expired']),
   network: networkId,
+  mode: paidMode,
   payment_id: z.string().nullable().describe('Null where it was asked for by its transaction.'),
   tx_signature: signature.nullable(),
   explorer_url: z.string().nullable().describe('Where a block explorer shows the transaction.'),

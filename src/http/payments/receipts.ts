@@ -4,15 +4,16 @@ import type { ChainLookup, PaymentRequestState } from '../../facilitator/request
 import { receiptPage } from '../../pages/service/receipt-page.js';
 import { isSignature } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import { modeOf } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { explorerOf } from '../framework/explorer.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { defineOperation } from '../framework/operation.js';
 import type { ShellFor } from '../framework/service-pages.js';
-import { receiptResponse } from './receipt-schemas.js';
+import { receiptQuery, receiptResponse } from './receipt-schemas.js';
 import { PAYMENTS_PATHS } from './schemas.js';
 import type { SettlementParts } from './settlement.js';
-import { lookUpOn } from './verify.js';
+import { askedFor, type LookedUp, lookUpAmong } from './verify.js';
 import { symbolOf } from './views.js';
 
 /** What {@link getReceipt} works with. */
@@ -33,31 +34,33 @@ export const getReceipt = defineOperation({
   tag: 'Payments',
   summary: 'The receipt of a payment',
   description:
-    'By `payment_id`, or by the signature of its transaction, as `PAYMENT-RESPONSE` tells it. It says what anybody can see on the chain.',
+    'By `payment_id`, or by the signature of its transaction, as `PAYMENT-RESPONSE` tells it. It says what anybody can see on the chain. What was paid with test money is marked so and, beside mainnet, found by its signature only with `network`.',
   noStore: true,
+  query: receiptQuery,
   responses: {
     200: { description: 'The receipt; for browsers a page to print.', schema: receiptResponse, mediaType: 'text/html' },
   },
-  errors: ['payment_not_found', 'payment_backend_unavailable', 'chain_unavailable'],
-  async handler({ req, params: { payment } }, parts: ReceiptParts) {
+  errors: ['payment_not_found', 'invalid_request', 'payment_backend_unavailable', 'chain_unavailable'],
+  async handler({ req, params: { payment }, query: { network } }, parts: ReceiptParts) {
     if (payment.length > MAX_NAME_LENGTH) throw notFound();
-    return isSignature(payment) ? ofTransaction(payment, parts, req) : ofRequest(payment, parts, req);
+    if (!isSignature(payment)) return ofRequest(payment, parts, req);
+    const { found, on } = await lookUpAmong(askedFor(parts.networks, network), payment);
+    return ofTransaction(payment, { ...parts, found, on }, req);
   },
   page: ({ req }, receipt, { shellFor }) => shellFor && receiptPage(shellFor(req), receipt),
 });
 
-async function ofTransaction(signature: string, parts: ReceiptParts, req: Request): Promise<Receipt> {
-  const { found, on: facilitator } = await lookUpOn(parts.networks, signature, undefined);
+function ofTransaction(signature: string, { found, on, ...parts }: ReceiptParts & LookedUp, req: Request): Receipt {
   if (found.status === 'not_found') throw notFound();
   const { status } = found;
   const paid = found.received.filter(({ from }) => from !== undefined);
   return {
-    ...landed(signature, { ...parts, network: facilitator.network }, req, found),
+    ...landed(signature, { ...parts, network: on.network }, req, found),
     status: status === 'pending' || status === 'failed' ? status : 'settled',
     ...{ payment_id: null, memo: null, reason: null },
     lines: paid.map(({ to, from = null, asset, amount, decimals }) => ({
       ...{ to, from, amount: formatAmount(amount, decimals) },
-      token: symbolOf(asset, facilitator.tokens) ?? asset,
+      token: symbolOf(asset, on.tokens) ?? asset,
     })),
   };
 }
@@ -98,6 +101,7 @@ function landed(
 ) {
   return {
     network: parts.network,
+    mode: modeOf(parts.network),
     tx_signature: signature ?? null,
     explorer_url: signature === undefined ? null : `${explorerOf(parts, req)}/tx/${signature}`,
     paid_at: at === undefined ? null : new Date(at).toISOString(),

@@ -34,7 +34,7 @@ export async function verifyContract(
     });
   }
   const token = body.expected?.token;
-  const asked = body.network === undefined ? unnamed(networks) : [networks.named(body.network)];
+  const asked = askedFor(networks, body.network);
   const among = asked.flatMap(({ tokens }) => tokens);
   const named = token === undefined ? undefined : readMintName(token, among);
   if (named?.ok === false) {
@@ -48,24 +48,17 @@ export async function verifyContract(
   return { ...lookupView(found, body.expected, on.tokens), network };
 }
 
-/**
- * Looks a signature up on the network that is named, or on each. A chain that does not answer matters where the others know nothing
- * of it.
- * @throws TollhouseError `chain_unavailable`, or `invalid_request` for a network that is not served
- */
-export async function lookUpOn(
-  networks: Networks<EmbeddedFacilitator>,
-  signature: string,
-  network: string | undefined,
-): Promise<{ readonly found: ChainLookup; readonly on: EmbeddedFacilitator }> {
-  const asked = network === undefined ? networks.all : [networks.named(network)];
-  return lookUpAmong(asked, signature);
+/** What a chain knows of a transaction, and which of them was asked. */
+export interface LookedUp {
+  readonly found: ChainLookup;
+  readonly on: EmbeddedFacilitator;
 }
 
-async function lookUpAmong(
-  asked: readonly EmbeddedFacilitator[],
-  signature: string,
-): Promise<{ readonly found: ChainLookup; readonly on: EmbeddedFacilitator }> {
+/**
+ * Looks a signature up on each of some networks. A chain that does not answer matters where the others know nothing of it.
+ * @throws TollhouseError `chain_unavailable`
+ */
+export async function lookUpAmong(asked: readonly EmbeddedFacilitator[], signature: string): Promise<LookedUp> {
   const looks = await Promise.allSettled(asked.map(async (on) => ({ found: await on.lookUp(signature), on })));
   const known = looks.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
   const there = known.find(({ found }) => found.status !== 'not_found');
@@ -77,10 +70,16 @@ async function lookUpAmong(
 }
 
 /**
- * Where a payment is looked for that names no network: where real money is served, test money is found only by its network's name, or
- * it would be taken for real.
+ * Where a payment is looked for: on the network that is named. Where none is and real money is served, test money is not found, or it
+ * would be taken for real.
+ * @throws TollhouseError `invalid_request` for a network that is not served
  */
-function unnamed({ all }: Networks<EmbeddedFacilitator>): readonly EmbeddedFacilitator[] {
+export function askedFor(
+  networks: Networks<EmbeddedFacilitator>,
+  network: string | undefined,
+): readonly EmbeddedFacilitator[] {
+  if (network !== undefined) return [networks.named(network)];
+  const { all } = networks;
   const live = all.filter(({ network }) => modeOf(network) === 'live');
   return live.length === 0 ? all : live;
 }

@@ -1,8 +1,10 @@
+import { modeOf } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { RECEIPT_SCRIPT } from '../client-scripts.js';
 import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
+import { filledWith } from '../texts/filled-with.js';
 import { momentIn } from './in-words.js';
 import { type ServiceShell, servicePage } from './service-page.js';
 import { webAddress } from './web-address.js';
@@ -46,7 +48,7 @@ export function receiptPage(shell: ServiceShell, receipt: ReceiptContent): Rende
   return servicePage(shell, {
     title: texts.receipt,
     content: markup`<article class="card receipt">
-<div class="row"><h1>${texts.receipt}</h1><strong class="state ${status}">${texts[WORDS[status]]}</strong></div>
+${testMark(shell, network)}<div class="row"><h1>${texts.receipt}</h1><strong class="state ${status}">${texts[WORDS[status]]}</strong></div>
 ${lines.map((it) => lineOf(shell, it))}
 <dl>${facts(shell, receipt)}
 <dt>${texts.network}</dt><dd>${WALLET_NETWORKS[network][0]}</dd></dl>
@@ -56,6 +58,14 @@ ${look}<button id="print" class="plain no-print" type="button" hidden>${texts.pr
     style: STYLE,
     script: RECEIPT_SCRIPT,
   });
+}
+
+/** First of all and larger than the rest, where what was paid is worth nothing. */
+function testMark({ texts }: ServiceShell, network: NetworkId): Markup | undefined {
+  if (modeOf(network) === 'live') return undefined;
+  const said = filledWith(texts.testPayment, { network: WALLET_NETWORKS[network][0] });
+  return markup`<p class="test"><strong>${said}</strong></p>
+`;
 }
 
 function lineOf({ texts }: ServiceShell, { to, from, amount, token }: ReceiptLine): Markup {
@@ -83,6 +93,7 @@ const STYLE = `
 .receipt { max-width: 40rem; width: 100%; margin: 0 auto; padding: 2rem 1.75rem; }
 .receipt .line { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: .5rem; }
 .receipt .line + dl { border-top: 1px solid var(--line); padding-top: 1rem; }
+.receipt .test { margin: 0 0 1rem; padding: .6rem 1rem; border: 2px dashed var(--bad); border-radius: 8px; color: var(--bad); font-size: 1.2rem; text-align: center; }
 .state { align-self: center; border: 1px solid currentColor; border-radius: 99px; padding: .1rem .8rem; }
 .state.failed, .state.expired { color: var(--bad); }
 .receipt button { width: auto; }

@@ -134,7 +134,10 @@ describe('a service on two networks', () => {
     const signature = String(settled.body['tx_signature']);
 
     expect((await client.ask('GET', `/payments/${id}`)).body).toMatchObject({ status: 'settled', network });
-    expect((await client.ask('GET', `/receipts/${signature}`)).body).toMatchObject({ network });
+    const mode = network === 'solana' ? 'live' : 'test';
+    for (const named of [id, `${signature}?network=${network}`]) {
+      expect((await client.ask('GET', `/receipts/${named}`)).body).toMatchObject({ network, mode, status: 'settled' });
+    }
     const found = await client.ask('POST', '/verify', { tx_signature: signature, network });
     expect(found.body).toMatchObject({ verified: true, network, amount: 0.5, token: 'USDC' });
     const other = NETWORKS.find((it) => it !== network);
@@ -142,6 +145,9 @@ describe('a service on two networks', () => {
     expect(elsewhere.body).toMatchObject({ verified: false, status: 'not_found', network: null });
     const unnamed = await client.ask('POST', '/verify', { tx_signature: signature, expected: { token: 'USDC' } });
     expect(unnamed.body).toMatchObject({ verified: network === 'solana' });
+    const receipts = [`/receipts/${signature}`, `/receipts/${signature}?network=${other}`];
+    const shown = await Promise.all(receipts.map((it) => client.ask('GET', it)));
+    expect(shown.map(({ status }) => status)).toEqual([network === 'solana' ? 200 : 404, 404]);
   });
 
   test.each([

@@ -142,7 +142,7 @@ describe('a receipt', () => {
     const from = payer.publicKey.toBase58();
     const line = (to: string, amount: string) => ({ to, from, amount, token: 'USDC' });
     expect(await (await ask(`/receipts/${signature}`)).json()).toMatchObject({
-      ...{ status: 'settled', network: 'solana-devnet', tx_signature: signature, payment_id: null },
+      ...{ status: 'settled', network: 'solana-devnet', mode: 'test', tx_signature: signature, payment_id: null },
       paid_at: expect.stringMatching(/^\d{4}-.*Z$/),
       explorer_url: `${url}/explorer/tx/${signature}`,
       lines: expect.arrayContaining([
@@ -167,6 +167,13 @@ describe('a receipt', () => {
     const html = await (await asBrowser(`/receipts/${id}`)).text();
     expect(html).toContain('Not paid yet');
     expect(html).toContain('&lt;b&gt;order 7');
+  });
+
+  test('of test money says so before it says what was paid', async () => {
+    const html = await (await asBrowser(`/receipts/${signature}`)).text();
+    const said = html.indexOf('Test payment, on Solana devnet');
+    expect(said).toBeGreaterThan(0);
+    expect(said).toBeLessThan(html.indexOf('Paid'));
   });
 
   test.each([

@@ -63,6 +63,7 @@ export const SERVICE_DE: ServiceTexts = {
   ownDocument: 'Sein eigenes API-Dokument',
 
   receipt: 'Quittung',
+  testPayment: 'Testzahlung auf {network}: kein echtes Geld',
   paid: 'Bezahlt',
   notPaid: 'Noch nicht bezahlt',
   pending: 'Unterwegs',

@@ -63,6 +63,7 @@ export const SERVICE_EN: ServiceTexts = {
   ownDocument: 'Its own API document',
 
   receipt: 'Receipt',
+  testPayment: 'Test payment, on {network}: no real money',
   paid: 'Paid',
   notPaid: 'Not paid yet',
   pending: 'On its way',

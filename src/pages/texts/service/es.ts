@@ -63,6 +63,7 @@ export const SERVICE_ES: ServiceTexts = {
   ownDocument: 'Su propio documento de API',
 
   receipt: 'Recibo',
+  testPayment: 'Pago de prueba en {network}: no es dinero real',
   paid: 'Pagado',
   notPaid: 'Aún no pagado',
   pending: 'En camino',

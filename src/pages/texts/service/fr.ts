@@ -63,6 +63,7 @@ export const SERVICE_FR: ServiceTexts = {
   ownDocument: 'Son propre document d’API',
 
   receipt: 'Reçu',
+  testPayment: 'Paiement de test sur {network} : pas d’argent réel',
   paid: 'Payé',
   notPaid: 'Pas encore payé',
   pending: 'En cours',

@@ -62,6 +62,7 @@ export const SERVICE_JA: ServiceTexts = {
   ownDocument: '独自の API 文書',
 
   receipt: '領収書',
+  testPayment: '{network} でのテスト決済：実際のお金ではありません',
   paid: '支払い済み',
   notPaid: '未払い',
   pending: '処理中',

@@ -60,6 +60,7 @@ export interface ServiceTexts {
   readonly ownDocument: string;
 
   readonly receipt: string;
+  readonly testPayment: string;
   readonly paid: string;
   readonly notPaid: string;
   readonly pending: string;

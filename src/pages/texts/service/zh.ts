@@ -61,6 +61,7 @@ export const SERVICE_ZH: ServiceTexts = {
   ownDocument: '它自己的 API 文档',
 
   receipt: '收据',
+  testPayment: '{network} 上的测试付款：不是真钱',
   paid: '已付款',
   notPaid: '尚未付款',
   pending: '处理中',
