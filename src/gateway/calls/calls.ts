@@ -8,7 +8,7 @@ import type { Call } from './call.js';
 import { type CallBudgets, createCallBudgets } from './call-budgets.js';
 import { type CallCredit, createCallCredit, type HeldCredit } from './call-credit.js';
 import { createFinish, type FinishParts, markBooked, reservationOf } from './call-finish.js';
-import type { CallLimits } from './call-limits.js';
+import type { CallLimits, CallMeans } from './call-limits.js';
 import {
   type CallEnd,
   type CoveredCall,
@@ -25,10 +25,11 @@ import { untilWritten } from './until-written.js';
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
 export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'>, CallCredit {
   /**
-   * Lets a call in that is paid; asked again it changes nothing.
+   * Lets a call in; asked again it changes nothing.
+   * @param means - what it brings for its price
    * @throws TollhouseError `rate_limited`, see `CallLimits.enter`
    */
-  enter(call: Call): Promise<void>;
+  enter(call: Call, means: CallMeans): Promise<void>;
   /** Ends a call that was let in, and gives back what was held for it, see {@link CallBudgets}. */
   leave(call: Call): Promise<void>;
   /** Counts a call that was turned away, by the error code. */
@@ -86,8 +87,8 @@ export function createCalls(parts: CallsParts): Calls {
 
   return {
     requireRoom: limits.requireRoom,
-    async enter(call) {
-      call.leave ??= await limits.enter(call.project, call.key.owner);
+    async enter(call, means) {
+      call.leave ??= await limits.enter(call.project, call.key.owner, means);
     },
     ...budgets,
     async leave(call) {

@@ -117,7 +117,7 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
     unpaid: unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     beforeReplay: takeOffErrorHeaders,
-    beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
+    beforeRunAgain: (req) => gateway.calls.enter(callOf(req), 'payment'),
     ...paidServer,
   };
 }

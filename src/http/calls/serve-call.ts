@@ -22,7 +22,7 @@ import { namedPayment } from './named-payment.js';
 import { CREDITED, passOn } from './pass-on.js';
 import { passOnNamed } from './pass-on-named.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
-import { refuseUnfit } from './unfit-call.js';
+import { bodyBegun, refuseUnfit } from './unfit-call.js';
 
 /** Serves the calls that are paid, those that credit pays, and those that passes cover. */
 export type CallServer = Required<Pick<PaymentGate, 'run' | 'keep' | 'giveUp' | 'useCredit' | 'identifierFor'>> & {
@@ -71,7 +71,8 @@ async function enterOnCredit({ calls }: Gateway, req: Request, call: Call): Prom
   if (hold === undefined) return undefined;
   try {
     await refuseUnfit(req, call);
-    await calls.enter(call);
+    await bodyBegun(req);
+    await calls.enter(call, 'paid_before');
     return hold;
   } catch (error) {
     await calls.giveCreditBack(hold);
@@ -90,7 +91,7 @@ async function servePaid(
   const { calls } = gateway;
   const call = callOf(req);
   call.mayBePaid = true;
-  await calls.enter(call);
+  await calls.enter(call, 'payment');
   const paidIn = await calls.paidToken(call, claim);
   const amount = formatAmount(receipt.amount, paidIn.decimals);
   const passId = await firstUse(passes, claim);

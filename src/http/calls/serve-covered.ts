@@ -7,7 +7,7 @@ import { noteOutcome } from '../../middleware/tracing/gate-request.js';
 import type { KeptAnswer } from '../../storage/calls/call-store.js';
 import { namedOf } from './named-call.js';
 import { passOnNamed } from './pass-on-named.js';
-import { refuseUnfit } from './unfit-call.js';
+import { bodyBegun, refuseUnfit } from './unfit-call.js';
 
 /** What becomes of the price of a call that a pass covers and that is not charged. */
 export const NOT_TAKEN = 'Nothing was taken of the pass for this call.';
@@ -30,7 +30,8 @@ export async function serveCovered(gateway: Gateway, call: Call, covered: Covere
     // Who takes something begins it before that.
     const answer = takenAs === undefined ? await named?.begin() : undefined;
     if (answer !== undefined) return await answer(res);
-    await calls.enter(call);
+    await bodyBegun(req);
+    await calls.enter(call, 'paid_before');
     const { booked } = await passOnNamed(gateway, call, {
       ...{ req, res, uncharged: NOT_TAKEN },
       payment: { payer: shown.wallet },

@@ -17,7 +17,7 @@ import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { type NamedCall, namedByKey } from './named-call.js';
 import { passOnNamed } from './pass-on-named.js';
-import { refuseUnfit } from './unfit-call.js';
+import { bodyBegun, refuseUnfit } from './unfit-call.js';
 
 /** A call that may cost nothing. */
 export interface MaybeFree {
@@ -126,7 +126,8 @@ async function serve(gateway: Gateway, req: Request, res: Response, call: Call, 
   };
   try {
     await refuseUnfit(req, call);
-    await calls.enter(call);
+    await bodyBegun(req);
+    await calls.enter(call, 'nothing');
     const { booked } = await passOnNamed(gateway, call, {
       ...{ req, res, isFree: true, uncharged: unpaid.uncharged, headers: unpaid.headers },
       payment: { payer: call.key.owner },

@@ -20,3 +20,11 @@ export async function refuseUnfit(req: Request, { project, rest }: Call): Promis
     throw new TollhouseError('body_too_large', UNKNOWN_LENGTH);
   }
 }
+
+/**
+ * Waits until the body of a call is here, or the first {@link MAX_COMPARED_BYTES} of it: a call that is sent slowly takes no place of its
+ * project meanwhile. Those that bring a payment have been compared by then, which takes as much.
+ */
+export async function bodyBegun(req: Request): Promise<void> {
+  await isBodyLonger(req, MAX_COMPARED_BYTES);
+}
