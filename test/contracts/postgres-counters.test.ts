@@ -19,3 +19,25 @@ countersContract('Postgres', async () => {
   await server.query(url, 'truncate tollhouse_mark, tollhouse_value, tollhouse_count');
   return { counters: { ...createSqlCounters(database, now), close: () => database.close() }, advance };
 });
+
+test('counters on Postgres answer while all connections for other work are in use', async () => {
+  const database = await openPostgres(url);
+  const counters = createSqlCounters(database);
+  let isOver = false;
+  const sleep = { name: 'test_sleep', text: 'select pg_sleep(2)::text as slept' };
+  const slow = Promise.all(
+    Array.from({ length: 20 }, async () => {
+      await database.query(sleep);
+      isOver = true;
+    }),
+  );
+  try {
+    expect(await counters.increment('limit:busy', 60_000)).toMatchObject({ count: 1 });
+    expect(isOver).toBe(false);
+    // Of these none waits for the first of those.
+    expect(await counters.takeOnce('mark:busy', 60_000)).toBe(true);
+  } finally {
+    await slow;
+    await database.close();
+  }
+}, 30_000);

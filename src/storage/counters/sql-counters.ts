@@ -1,4 +1,4 @@
-import type { SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
+import type { CountingDatabase, SqlInput, Statement } from '../sql/sql-database.js';
 import type { Counters } from './counters.js';
 import { bytesOf, increments, textOf } from './sql-increments.js';
 
@@ -66,9 +66,9 @@ const KEYS_AT_ONCE = 4;
  * Counters on SQLite or Postgres. The database is not closed with them.
  * @param now - clock, milliseconds since the epoch
  */
-export function createSqlCounters(database: SqlDatabase, now: () => number = Date.now): PrunableCounters {
+export function createSqlCounters(database: CountingDatabase, now: () => number = Date.now): PrunableCounters {
   async function changes(statement: Statement, ...values: SqlInput[]): Promise<boolean> {
-    return (await database.query(statement, ...values)).length > 0;
+    return (await database.queryApart(statement, ...values)).length > 0;
   }
 
   async function anyTaken(keys: readonly string[]): Promise<boolean> {
@@ -79,13 +79,13 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
   }
 
   async function get(key: string): Promise<string | undefined> {
-    const [row] = await database.query(COUNTERS.get, bytesOf(key), now());
+    const [row] = await database.queryApart(COUNTERS.get, bytesOf(key), now());
     return row === undefined ? undefined : textOf(row.value);
   }
 
   async function prune(limit: number): Promise<number> {
     let gone = 0;
-    for (const statement of PRUNE) gone += (await database.query(statement, now(), limit)).length;
+    for (const statement of PRUNE) gone += (await database.queryApart(statement, now(), limit)).length;
     return gone;
   }
 
@@ -99,7 +99,7 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
       return changes(COUNTERS.take, bytesOf(key), time + Math.ceil(ttlMs), time);
     },
     put: async (key, value, ttlMs) =>
-      void (await database.query(COUNTERS.put, bytesOf(key), bytesOf(value), now() + Math.ceil(ttlMs))),
+      void (await database.queryApart(COUNTERS.put, bytesOf(key), bytesOf(value), now() + Math.ceil(ttlMs))),
     replace: (key, expected, value, ttlMs) => {
       const time = now();
       const endsAt = time + Math.ceil(ttlMs);
@@ -107,9 +107,9 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
         ? changes(COUNTERS.add, bytesOf(key), bytesOf(value), endsAt, time)
         : changes(COUNTERS.replace, bytesOf(key), time, bytesOf(expected), bytesOf(value), endsAt);
     },
-    remove: async (key) => void (await database.query(COUNTERS.remove, bytesOf(key))),
-    decrement: async (key) => void (await database.query(COUNTERS.decrement, bytesOf(key), now())),
-    reset: async (key) => void (await database.query(COUNTERS.reset, bytesOf(key))),
+    remove: async (key) => void (await database.queryApart(COUNTERS.remove, bytesOf(key))),
+    decrement: async (key) => void (await database.queryApart(COUNTERS.decrement, bytesOf(key), now())),
+    reset: async (key) => void (await database.queryApart(COUNTERS.reset, bytesOf(key))),
     close: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 import { inGroups } from '../../lib/work/in-groups.js';
 import { jsonRows } from '../sql/json-groups.js';
-import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
+import type { CountingDatabase, Row, Statement } from '../sql/sql-database.js';
 import type { Counters, WindowCount } from './counters.js';
 
 /** One count more, or several. */
@@ -38,7 +38,7 @@ function counting(time: string): string {
 }
 
 /** `increment` of counters on SQLite or Postgres, where those that come at the same time are one statement. */
-export function increments(database: SqlDatabase, now: () => number): Counters['increment'] {
+export function increments(database: CountingDatabase, now: () => number): Counters['increment'] {
   const count =
     database.dialect === 'postgres'
       ? inGroups<Increment, WindowCount>({
@@ -50,12 +50,16 @@ export function increments(database: SqlDatabase, now: () => number): Counters['
   return (key, windowMs, by = 1) => count({ key, windowMs: Math.ceil(windowMs), by });
 }
 
-async function one(database: SqlDatabase, { key, windowMs, by }: Increment, time: number): Promise<WindowCount> {
-  return toCount(await database.query(ONE, bytesOf(key), by, time + windowMs, time));
+async function one(database: CountingDatabase, { key, windowMs, by }: Increment, time: number): Promise<WindowCount> {
+  return toCount(await database.queryApart(ONE, bytesOf(key), by, time + windowMs, time));
 }
 
 /** Those of one key are counted by one number, of which each has its part, in the order in which they came. */
-async function many(database: SqlDatabase, some: readonly Increment[], time: number): Promise<readonly WindowCount[]> {
+async function many(
+  database: CountingDatabase,
+  some: readonly Increment[],
+  time: number,
+): Promise<readonly WindowCount[]> {
   const windows = new Map(some.toReversed().map(({ key, windowMs }) => [key, windowMs]));
   const left = new Map<string, number>();
   for (const { key, by } of some) left.set(key, (left.get(key) ?? 0) + by);
@@ -64,7 +68,7 @@ async function many(database: SqlDatabase, some: readonly Increment[], time: num
     by,
     expires_at: time + (windows.get(key) ?? 0),
   }));
-  const rows = await database.query(MANY, JSON.stringify(entries), time);
+  const rows = await database.queryApart(MANY, JSON.stringify(entries), time);
   const counted = new Map(rows.map((row) => [textOf(row.key), toCount([row])]));
   return some.map(({ key, by }) => {
     const { count, resetsAt } = counted.get(key) ?? toCount([]);

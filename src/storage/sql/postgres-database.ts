@@ -2,7 +2,14 @@ import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { loadDriver } from './load-driver.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
-import { CONNECTIONS, cannotConnect, POOL_CONNECTIONS, postgresFailure, tooFewConnections } from './postgres-errors.js';
+import {
+  CONNECTIONS,
+  COUNTER_CONNECTIONS,
+  cannotConnect,
+  POOL_CONNECTIONS,
+  postgresFailure,
+  tooFewConnections,
+} from './postgres-errors.js';
 import { postgresPresence } from './presence/postgres-presence.js';
 import type { Presence } from './presence/presence.js';
 import { readSecretsKeys } from './secrets-keys.js';
@@ -76,11 +83,12 @@ export async function tryPostgres(url: string): Promise<void> {
 
 async function connect(url: string, driver: typeof pg): Promise<SqlDatabase> {
   const pool = quietPool(driver, { ...POOL, connectionString: url });
+  const apart = quietPool(driver, { ...POOL, max: COUNTER_CONNECTIONS, connectionString: url });
   try {
     const ask = async (text: string, values: readonly number[]) => (await pool.query(text, [...values])).rows;
-    return postgresDatabase(pool, await postgresPresence(() => new driver.Client(HOLDER(url)), ask));
+    return postgresDatabase({ pool, apart }, await postgresPresence(() => new driver.Client(HOLDER(url)), ask));
   } catch (error) {
-    await pool.end();
+    await Promise.all([pool.end(), apart.end()]);
     throw cannotConnect(url, error);
   }
 }
@@ -153,7 +161,13 @@ function quietPool(driver: typeof pg, config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
+/** The connections of a process: for its work, and apart from them for its counters. */
+interface Pools {
+  readonly pool: pg.Pool;
+  readonly apart: pg.Pool;
+}
+
+function postgresDatabase({ pool, apart }: Pools, presence: Presence): SqlDatabase {
   async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
       throw postgresFailure(cause);
@@ -189,22 +203,25 @@ function postgresDatabase(pool: pg.Pool, presence: Presence): SqlDatabase {
     });
   }
 
-  async function query(...step: Step): Promise<readonly Row[]> {
-    try {
-      return await run(pool, step);
-    } catch (cause) {
-      throw postgresFailure(cause);
-    }
-  }
+  const queryOn =
+    (target: pg.Pool): SqlDatabase['query'] =>
+    async (...step) => {
+      try {
+        return await run(target, step);
+      } catch (cause) {
+        throw postgresFailure(cause);
+      }
+    };
+  const query = queryOn(pool);
 
   let closing: Promise<unknown> | undefined;
 
   async function close(): Promise<void> {
-    closing ??= Promise.all([presence.close(), pool.end()]);
+    closing ??= Promise.all([presence.close(), pool.end(), apart.end()]);
     await closing;
   }
 
-  return { dialect: 'postgres', presence, query, batch, batchIf, close };
+  return { dialect: 'postgres', presence, query, queryApart: queryOn(apart), batch, batchIf, close };
 }
 
 async function run(target: pg.Pool | pg.PoolClient, [{ name, text }, ...values]: Step): Promise<readonly Row[]> {

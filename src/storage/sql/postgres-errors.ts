@@ -2,9 +2,10 @@ import { badOption, TollhouseError } from '../../errors/errors.js';
 import { codeOf, lineOf } from './load-driver.js';
 import { storeUnavailable } from './sql-database.js';
 
-/** Connections that one process has at the most: those of its pool, and the one by which it is seen. */
-export const POOL_CONNECTIONS = 10;
-export const CONNECTIONS = POOL_CONNECTIONS + 1;
+/** Connections that one process has at the most: those for its work, those for its counters, and the one by which it is seen. */
+export const POOL_CONNECTIONS = 8;
+export const COUNTER_CONNECTIONS = 2;
+export const CONNECTIONS = POOL_CONNECTIONS + COUNTER_CONNECTIONS + 1;
 
 /** SQLSTATEs that a retry does not help: wrong name, password or database, a server that is too old. */
 const WRONG_URL = new Set(['28000', '28P01', '3D000', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);

@@ -34,6 +34,8 @@ export interface SqlDatabase {
   readonly presence: Presence;
   /** Runs one statement, atomic by itself, and answers its rows (`SELECT` or `RETURNING`). */
   query(...step: Step): Promise<readonly Row[]>;
+  /** The same on connections that nothing else waits for: limits hold while those of the work are all in use. */
+  queryApart(...step: Step): Promise<readonly Row[]>;
   /** Runs steps in order in one transaction: all of them or none. Returns the rows of each. */
   batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]>;
   /**
@@ -43,6 +45,9 @@ export interface SqlDatabase {
   batchIf(guard: Step, steps: readonly Step[], first?: readonly Step[]): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
+
+/** What of a database counters need. */
+export type CountingDatabase = Pick<SqlDatabase, 'dialect' | 'queryApart'>;
 
 /** The error for a database that did not do what it was asked; the cause says why and is not shown to clients. */
 export function storeUnavailable(cause: unknown): TollhouseError {

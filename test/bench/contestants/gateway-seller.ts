@@ -87,11 +87,15 @@ async function openPass(facilitator: EmbeddedFacilitator, owner: string, wallet:
 /** Counts from now on how often somebody goes to a database. */
 function countTrips(database: SqlDatabase): { readonly count: number } {
   const trips = { count: 0 };
-  const { query, batch, batchIf } = database;
-  const counted: Pick<SqlDatabase, 'query' | 'batch' | 'batchIf'> = {
+  const { query, queryApart, batch, batchIf } = database;
+  const counted: Pick<SqlDatabase, 'query' | 'queryApart' | 'batch' | 'batchIf'> = {
     query(...step) {
       trips.count += 1;
       return query(...step);
+    },
+    queryApart(...step) {
+      trips.count += 1;
+      return queryApart(...step);
     },
     batch(steps) {
       trips.count += 1;

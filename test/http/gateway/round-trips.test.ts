@@ -33,11 +33,15 @@ describe.each(BOTH_DATABASES)('on %s', (name, openDatabase) => {
     const { database } = fixture.storage;
     const trips: string[] = [];
     const note = (...steps: readonly Step[]) => void trips.push(steps.map(([it]) => it.name).join(' '));
-    const { query, batch, batchIf } = database;
-    const noted: Pick<SqlDatabase, 'query' | 'batch' | 'batchIf'> = {
+    const { query, queryApart, batch, batchIf } = database;
+    const noted: Pick<SqlDatabase, 'query' | 'queryApart' | 'batch' | 'batchIf'> = {
       query(...step) {
         note(step);
         return query(...step);
+      },
+      queryApart(...step) {
+        note(step);
+        return queryApart(...step);
       },
       batch(steps) {
         note(...steps);
@@ -54,7 +58,7 @@ describe.each(BOTH_DATABASES)('on %s', (name, openDatabase) => {
       await work();
       await until(() => isOver(own()));
     } finally {
-      Object.assign(database, { query, batch, batchIf });
+      Object.assign(database, { query, queryApart, batch, batchIf });
     }
     return own();
   }

@@ -169,10 +169,13 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
     }
   }
 
+  const query: SqlDatabase['query'] = (...step) =>
+    attempt(() => (isRead(step[0]) ? read(step) : writes.add(() => run(step))));
   return {
     dialect: 'sqlite',
     presence: localPresence(),
-    query: (...step) => attempt(() => (isRead(step[0]) ? read(step) : writes.add(() => run(step)))),
+    query,
+    queryApart: query,
     batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
     batchIf: (guard, steps, first) => attempt(() => writes.add(() => runIf(guard, steps, first))),
     async close() {
