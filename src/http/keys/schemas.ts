@@ -83,7 +83,8 @@ const changeable = {
   metadata: z
     .record(text(40), z.string('must be a text').max(500, 'must have at most 500 characters'), object)
     .refine((it) => Object.keys(it).length <= MAX_NOTES, `must have at most ${MAX_NOTES} entries`)
-    .optional(),
+    .optional()
+    .describe('Your notes, at most 2,048 bytes as JSON; upstreams are told them.'),
   allowed_projects: z
     .array(text(64), 'must be a list')
     .max(MAX_PROJECTS, `must have at most ${MAX_PROJECTS} entries`)

@@ -60,6 +60,6 @@ async function changedRecord(
     mode: _mode,
     projectId: _projectId,
     ...chosen
-  } = await chooseFacts({ ...setup, now }, before.owner, { ...wanted, mode, projectId: undefined });
+  } = await chooseFacts({ ...setup, now }, before.owner, { ...wanted, mode, projectId: undefined }, before.metadata);
   return { ...stays, ...chosen, mode, ...(projectId === undefined ? {} : { projectId }) };
 }

@@ -24,6 +24,7 @@ export interface WantedServiceKey {
   readonly allowedIps?: readonly string[] | undefined;
   /** Requests a second. Default: the service's. */
   readonly perSecond?: number | undefined;
+  /** Notes of its owner, at most 2,048 bytes as JSON. Default: none. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Ids of the only projects that may be called with it, whosever they are. Default: all. */
   readonly allowedProjects?: readonly string[] | undefined;
@@ -57,15 +58,27 @@ export interface NewKeySetup {
 /** What of a key its owner decides. */
 export type ChosenFacts = Omit<ServiceKeyFacts, 'id' | 'publicKey' | 'owner' | 'createdAt' | 'version'>;
 
+/** All keys of a wallet are one list. */
+const MAX_NOTE_BYTES = 2_048;
+
 /**
  * Checks what somebody wants of a new key.
+ * @param had - notes that the key has already: they may be longer, of the time before there was a bound. Default: none
  * @throws TollhouseError `validation_failed`, naming the field
  */
-export async function chooseFacts(setup: NewKeySetup, owner: string, wanted: WantedServiceKey): Promise<ChosenFacts> {
+export async function chooseFacts(
+  setup: NewKeySetup,
+  owner: string,
+  wanted: WantedServiceKey,
+  had: WantedServiceKey['metadata'] = {},
+): Promise<ChosenFacts> {
   const { name, projectId, scopes = DEFAULT_SCOPES, mode = setup.mode, expiresAt, perSecond, metadata = {} } = wanted;
   const { isLiveOnly = setup.mode === 'live' } = setup;
   if (isLiveOnly && mode === 'test') throw fault('/mode', 'must be live: this is mainnet');
   if (expiresAt !== undefined && expiresAt <= setup.now()) throw fault('/expires_at', 'must be in the future');
+  const notes = JSON.stringify(metadata);
+  if (Buffer.byteLength(notes) > MAX_NOTE_BYTES && notes !== JSON.stringify(had))
+    throw fault('/metadata', `must have at most ${MAX_NOTE_BYTES} bytes as JSON`);
   const allowedIps = (wanted.allowedIps ?? []).map(readAllowed);
   const spending = wanted.spending === undefined ? {} : { spending: readSpending(wanted.spending, setup.tokens) };
   if (projectId !== undefined && (await setup.projectOwner(projectId)) !== owner) {

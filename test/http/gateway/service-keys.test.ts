@@ -130,6 +130,7 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     ['/limits/per_second', { limits: { per_second: 0 } }],
     ['/limits/per_second', { limits: { per_second: 101 } }],
     ['/metadata/a', { metadata: { a: 1 } }],
+    ['/metadata', { metadata: { a: '語'.repeat(400), b: '語'.repeat(400) } }],
     ['/project_id', { project_id: 'prj_bob' }],
     ['/project_id', { project_id: 'prj_none' }],
     ['/secret', { secret: 'mine' }],
