@@ -60,7 +60,7 @@ export interface RouterSettings {
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
   readonly explorerUrl?: string;
   /**
-   * Limits per client address on all of these routes, each multiplied by `scale`; false for none. Default:
+   * Limits per client address on all of these routes, and on `/api/v1` per wallet, each multiplied by `scale`; false for none. Default:
    * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
    */
   readonly limits?: false | { readonly scale?: number };
@@ -113,7 +113,8 @@ export function createRouter(options: RouterOptions): Router {
   const forAnybody = idempotency({ store });
   const repeatable = others.gateway === undefined ? forAnybody : idempotency({ store, ...namedByKey(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
-  const routes = serviceRoutes({ ...others, networks, counters, metrics, beforeCalls, shellFor, page });
+  const limitScale = limits === false ? limits : (limits?.scale ?? 1);
+  const routes = serviceRoutes({ ...others, networks, counters, limitScale, metrics, beforeCalls, shellFor, page });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.

@@ -4,10 +4,12 @@ import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { modeOf } from '../protocol/networks/networks.js';
+import type { Counters } from '../storage/counters/counters.js';
 import { CALL_LIST_OPERATIONS } from './analytics/call-operations.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { limitChanges } from './auth/change-guard.js';
 import { requireSameMode } from './auth/key-mode-guard.js';
+import { limitWallets } from './auth/wallet-limit.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, callerOwner, createApiCaller } from './framework/api-caller.js';
 import type { Operation } from './framework/operation.js';
@@ -29,6 +31,9 @@ export interface GatewayRoutesParts {
   readonly gateway: Gateway;
   readonly networks: Networks<EmbeddedFacilitator>;
   readonly identity: Identity;
+  readonly counters: Counters;
+  /** Multiplies the limit of wallets; false for none. */
+  readonly limitScale: number | false;
   readonly baseUrl?: string | undefined;
   readonly explorerUrl?: string | undefined;
   /** For pages. Default: there are none. */
@@ -45,7 +50,7 @@ export interface GatewayRoutes {
 
 /** Everything under `/api/v1` that a gateway brings. */
 export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
-  const { gateway, networks, identity, baseUrl, explorerUrl, shellFor } = parts;
+  const { gateway, networks, identity, counters, limitScale: scale, baseUrl, explorerUrl, shellFor } = parts;
   const { passes, idempotency: store } = networks.first;
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
   const { operator, suspensions } = gateway;
@@ -63,7 +68,8 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   });
   // Behind what repeats an answer: what is had again changes nothing.
   const changes = limitChanges(gateway.changes);
-  const shared = { behindCaller: [sameMode, repeatable, changes], turns: createOwnerTurns() };
+  const limited = scale === false ? [] : [limitWallets({ counters, scale, now })];
+  const shared = { behindCaller: [...limited, sameMode, repeatable, changes], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
     createRoutes(operations, its, callerFor, shared);
   const { requireOwner: ownedProject } = projects;

@@ -40,6 +40,8 @@ export interface ServiceRoutesParts {
   readonly tiers?: TiersOptions | undefined;
   readonly holdings?: Holdings | undefined;
   readonly counters: Counters;
+  /** Multiplies the limit of wallets that are signed in; false for none. */
+  readonly limitScale: number | false;
   /** False for none. */
   readonly metrics: Metrics | false;
   readonly baseUrl?: string | undefined;
@@ -87,6 +89,7 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
     tiers,
     holdings,
     counters,
+    limitScale,
     metrics,
     beforeCalls,
     shellFor,
@@ -113,7 +116,9 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const auth = identity && { identity, baseUrl, refuseWallet };
   const signIn = auth === undefined ? [] : [createRoutes(CHALLENGE_OPERATIONS, auth)];
   const credentials = auth === undefined ? [] : [createRoutes(CREDENTIAL_OPERATIONS, auth)];
-  const api = gateway && identity ? gatewayRoutes({ gateway, networks, identity, shellFor, ...links }) : NO_API;
+  const guards = { counters, limitScale };
+  const api =
+    gateway && identity ? gatewayRoutes({ gateway, networks, identity, ...guards, shellFor, ...links }) : NO_API;
   const calls = selling === undefined ? [] : [selling.calls];
   const described = [
     state,

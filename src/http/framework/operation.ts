@@ -32,7 +32,7 @@ export interface OperationDescription {
   readonly description?: string;
   /** Who may call. Default `public`; under `/api/v1` there is none, and {@link createRoutes} throws where it is not said. */
   readonly scope?: OperationScope;
-  /** Whether it may read much: callers take turns at it then, see `OwnerTurns`. Default false. */
+  /** Whether it may read much: callers take turns at it then, see `OwnerTurns`, as they do where a request brings much. Default false. */
   readonly takesTurns?: boolean;
   readonly query?: z.ZodObject;
   /** Header fields that it reads, each with what it is. */

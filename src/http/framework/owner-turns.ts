@@ -8,13 +8,14 @@ export interface TurnBounds {
   readonly inAll?: number;
   /** How much of one owner waits at most. Default 8. */
   readonly waiting?: number;
-  /** How many times as long as something has taken its place stays empty after it. Default 4. */
+  /** How many times as long as something has taken its place stays empty after it, for each place that is not free. Default 4. */
   readonly rest?: number;
 }
 
 /**
  * Work for owners who share what it needs: each has some of it under way, and they take turns at the rest. A place rests when its
- * work is done, longer than that took: those who ask without end leave most of the time to whoever calls and pays.
+ * work is done, longer than that took, and longer still where others work or rest: those who ask without end, however many they are, leave
+ * three quarters of the time to whoever calls and pays.
  */
 export interface OwnerTurns {
   /**
@@ -82,7 +83,7 @@ export function createOwnerTurns({ ofOwner = 2, inAll = 6, waiting = 8, rest = 4
       try {
         return await act();
       } finally {
-        const restMs = Math.min(rest * (performance.now() - begun), MAX_REST_MS);
+        const restMs = Math.min(rest * all * (performance.now() - begun), MAX_REST_MS);
         if (restMs === 0) end(owner);
         else setTimeout(end, restMs, owner).unref();
       }

@@ -19,11 +19,13 @@ export interface Routes {
 export interface SharedParts {
   /** What a request meets once its caller was let in. */
   readonly behindCaller?: readonly RequestHandler[];
-  /** Among the callers of what may read much. Default: everybody at once. */
+  /** Among the callers of what may read much, and of what is brought much. Default: everybody at once. */
   readonly turns?: OwnerTurns;
 }
 
 const BODY_LIMIT = '100kb';
+/** A body of more bytes may take long to check: a document, or fifty projects to look up. */
+const MUCH_BYTES = 1_024;
 /** Methods as `Allow` names them, in its order. */
 const ALLOWED = [
   ['get', 'GET, HEAD'],
@@ -57,7 +59,8 @@ export function createRoutes<Parts>(
         ...before,
         handled((req, res) => {
           const run = () => operation.run(req, res, parts);
-          return operation.takesTurns && turns !== undefined ? turns.run(callerOf(req).wallet, run) : run();
+          const takesTurns = turns !== undefined && (operation.takesTurns || bringsMuch(req));
+          return takesTurns ? turns.run(callerOf(req).wallet, run) : run();
         }),
       );
     }
@@ -69,6 +72,11 @@ export function createRoutes<Parts>(
 
 function hasNames({ path }: OperationDescription): boolean {
   return pathParameterNames(path).length > 0;
+}
+
+/** Where it does not say how much, it may be anything. */
+function bringsMuch({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MUCH_BYTES;
 }
 
 function handlersBefore(operation: Operation<never>, callerFor: CallerFor | undefined): RequestHandler[] {

@@ -70,6 +70,7 @@ const listKeys = defineOperation({
   description:
     'A service key sees those of its kind of money, where both are sold: a page may be shorter then than the one after it.',
   scope: 'keys:read',
+  takesTurns: true,
   query: keysQuery,
   responses: { 200: { description: 'One page of them.', schema: keysResponse } },
   errors: ['validation_failed'],

@@ -89,6 +89,7 @@ const listProjects = defineOperation({
   description:
     'A service key sees those of its kind of money, where both are sold: a page may be shorter then than the one after it.',
   scope: 'projects:read',
+  takesTurns: true,
   query: projectsQuery,
   responses: { 200: { description: 'One page of them.', schema: projectsResponse } },
   errors: ['validation_failed'],
@@ -137,6 +138,7 @@ const updateProject = defineOperation({
   description: `A merge patch (RFC 7396) of what it was made with: null takes away, lists are replaced. ${PAYEES} ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
+  takesTurns: true,
   body: projectPatchBody,
   responses: PROJECT,
   errors: [

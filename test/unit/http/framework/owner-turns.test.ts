@@ -64,3 +64,21 @@ test('a place stays empty after its work, longer than that took, and what waits 
   expect(second - first).toBeGreaterThanOrEqual(49);
   expect(third - second).toBeGreaterThanOrEqual(49);
 });
+
+test('a place stays empty the longer the more of them are in use, whosever they are', async () => {
+  const turns = createOwnerTurns({ ofOwner: 1, inAll: 3, rest: 4 });
+  const gate = createGate();
+  const others = ['b', 'c'].map((owner) => turns.run(owner, () => gate.opened));
+  const times: number[] = [];
+  const spin = async () => {
+    const begun = performance.now();
+    times.push(begun);
+    while (performance.now() < begun + 10);
+  };
+  await Promise.all([turns.run('a', spin), turns.run('a', spin)]);
+  gate.open();
+  await Promise.all(others);
+  const [first = 0, second = 0] = times;
+  // Timers are rounded to milliseconds.
+  expect(second - first).toBeGreaterThanOrEqual(10 + 3 * 40 - 1);
+});
