@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { TollhouseError } from '../errors/errors.js';
-import type { CollectionQuery, Holding, HoldingQuery, MintFacts } from '../facilitator/holdings/holding.js';
+import type {
+  CollectionQuery,
+  Holding,
+  HoldingQuery,
+  LookFurther,
+  MintFacts,
+} from '../facilitator/holdings/holding.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { boundedCache } from '../lib/bounded-cache.js';
+import { defined } from '../lib/defined.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
 import { builtInToken } from '../protocol/networks/tokens.js';
 import { createPublicLooks, type LookFor, PUBLIC_LOOKS_PER_SECOND } from './public-looks.js';
+import { createStrangerLooks, STRANGER_LOOKS_PER_SECOND } from './stranger-looks.js';
 
 /** Options of {@link createHoldings}. */
 export interface HoldingsOptions {
@@ -21,27 +29,39 @@ export interface HoldingsOptions {
    * often for a moment. Default 10.
    */
   readonly publicLooksPerSecond?: number;
+  /**
+   * How often a second gates have a wallet looked at by a call of its own that shows nothing of what is asked for (in its associated
+   * accounts, which many share a call for) and was not seen holding any: wallets cost nothing. Four times as often for a moment; of one
+   * address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or 503. Default 5.
+   */
+  readonly strangerLooksPerSecond?: number;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
   readonly now?: () => number;
 }
+
+/** A question, and who has it asked. */
+export type AskedBy<Query> = Query & {
+  /** What names the address that a wallet comes from, an IPv6 one by its network. Default: not known, and no address has a share. */
+  readonly client?: string | undefined;
+};
 
 /** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
 export interface Lookups {
   /** Decimals and token program of a mint; undefined when the address is none. */
   readMint(mint: string): MaybePromise<MintFacts | undefined>;
   /** What a wallet holds, over all its token accounts. */
-  readHolding(query: HoldingQuery): MaybePromise<Holding>;
+  readHolding(query: AskedBy<HoldingQuery>): MaybePromise<Holding>;
 }
 
 /**
- * What wallets hold, remembered for a stated time. Rejects with `chain_unavailable` when the chain cannot be asked, and with
- * `wallet_too_large` when a wallet has more token accounts than are looked at.
+ * What wallets hold, remembered for a stated time. Rejects with `chain_unavailable` when the chain cannot be asked, or is not for a stranger
+ * beyond `strangerLooksPerSecond`, and with `wallet_too_large` when a wallet has more token accounts than are looked at.
  */
 export interface Holdings extends Lookups {
   /** How old a response may be, in milliseconds. */
   readonly staleMs: number;
   /** How many NFTs of a collection a wallet holds. A collection that is another object is another collection. */
-  readCollection(query: CollectionQuery): MaybePromise<Holding>;
+  readCollection(query: AskedBy<CollectionQuery>): MaybePromise<Holding>;
   /**
    * The same for callers who may name any wallet and any token, and so have the chain asked as often as they like: what has to be
    * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`. What is remembered of them is answered always.
@@ -64,6 +84,7 @@ const holdingsOptions = z.strictObject({
     .max(MAX_STALE_MS, `at most ${MAX_STALE_MS}`)
     .default(15_000),
   publicLooksPerSecond: z.number('a number above 0').positive('a number above 0').default(PUBLIC_LOOKS_PER_SECOND),
+  strangerLooksPerSecond: z.number('a number above 0').positive('a number above 0').default(STRANGER_LOOKS_PER_SECOND),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => () => performance.now()),
 });
 
@@ -99,10 +120,12 @@ const forGates: LookFor = (look) => look();
  */
 export function createHoldings(options: HoldingsOptions): Holdings {
   const resolved = resolveOptions('createHoldings', holdingsOptions, options);
-  const { facilitator, staleMs, publicLooksPerSecond, now } = resolved;
+  const { facilitator, staleMs, publicLooksPerSecond, strangerLooksPerSecond, now } = resolved;
   const mints = boundedCache<string, KnownMint>({ max: MAX_MINTS });
   const answer = createLooks({ staleMs, now });
   const nameOf = createNames();
+  const forAll = createPublicLooks({ perSecond: publicLooksPerSecond, now });
+  const lookForGate = createStrangerLooks({ perSecond: strangerLooksPerSecond, now });
 
   function readMint(mint: string, lookFor: LookFor): MaybePromise<MintFacts | undefined> {
     const known = mints.get(mint);
@@ -118,26 +141,38 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     return facts;
   }
 
-  function readHolding(query: HoldingQuery, lookFor: LookFor): MaybePromise<Holding> {
-    const [only] = query.mints;
-    const name = query.mints.length === 1 && only !== undefined ? only : nameOf(query.mints);
-    // What strangers ask for takes nothing from what gates remember, and no gate waits for it.
-    const whose = lookFor === forGates ? '' : ' public';
-    const ask = () => lookFor(() => facilitator.readHolding(query));
-    return answer({ key: `${query.wallet} ${name}${whose}`, atLeast: query.atLeast, ask });
+  function nameOfMints(mints: readonly string[]): string {
+    const [only] = mints;
+    return mints.length === 1 && only !== undefined ? only : nameOf(mints);
   }
 
-  function readCollection(query: CollectionQuery): MaybePromise<Holding> {
-    const key = `${query.wallet} ${nameOf(query.collection)}`;
-    return answer({ key, atLeast: query.atLeast, ask: () => facilitator.readCollection(query) });
+  function readHolding({ client, wallet, mints, atLeast }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
+    const key = `${wallet} ${nameOfMints(mints)}`;
+    const ask = (lookFurther?: LookFurther) =>
+      facilitator.readHolding({ wallet, mints, ...defined({ atLeast, lookFurther }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
   }
 
-  const forAll = createPublicLooks({ perSecond: publicLooksPerSecond, now });
-  const lookups = (lookFor: LookFor): Lookups => ({
-    readMint: (mint) => readMint(mint, lookFor),
-    readHolding: (query) => readHolding(query, lookFor),
-  });
-  return { staleMs, ...lookups(forGates), readCollection, forAnybody: lookups(forAll) };
+  /** What strangers ask for takes nothing from what gates remember, and no gate waits for it. */
+  function readPublicHolding(query: HoldingQuery): MaybePromise<Holding> {
+    const key = `${query.wallet} ${nameOfMints(query.mints)} public`;
+    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query)) });
+  }
+
+  function readCollection({ client, wallet, collection, atLeast }: AskedBy<CollectionQuery>): MaybePromise<Holding> {
+    const key = `${wallet} ${nameOf(collection)}`;
+    const ask = (lookFurther?: LookFurther) =>
+      facilitator.readCollection({ wallet, collection, ...defined({ atLeast, lookFurther }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
+  }
+
+  return {
+    staleMs,
+    readMint: (mint) => readMint(mint, forGates),
+    readHolding,
+    readCollection,
+    forAnybody: { readMint: (mint) => readMint(mint, forAll), readHolding: readPublicHolding },
+  };
 }
 
 /** Answers questions about wallets from what is remembered, or by a look that all who ask the same share. */

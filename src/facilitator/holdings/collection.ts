@@ -26,14 +26,23 @@ const MAX_LOOKED_AT = 1_000;
  * together. Several tokens of one mint count once.
  */
 export async function readCollection(query: CollectionQuery, parts: CollectionParts): Promise<Holding> {
-  const { wallet, collection, atLeast } = query;
+  const { wallet, collection, atLeast, lookFurther } = query;
+  let showsNothing = true;
   if (atLeast !== undefined && 'mints' in collection && collection.mints.size <= MAX_ASSOCIATED) {
     const found = [...collection.mints].map(
       async (mint) => [mint, await associatedAmount(wallet, mint, parts)] as const,
     );
-    const whole = await wholeOnes(await Promise.all(found), parts);
+    const amounts = await Promise.all(found);
+    const whole = await wholeOnes(amounts, parts);
     if (whole >= atLeast) return withAmountJson({ amount: whole, exact: false });
+    showsNothing = amounts.every(([, amount]) => amount === 0n);
   }
+  const everywhere = () => inAllAccounts(query, parts);
+  return showsNothing && lookFurther !== undefined ? lookFurther(everywhere) : everywhere();
+}
+
+async function inAllAccounts(query: CollectionQuery, parts: CollectionParts): Promise<Holding> {
+  const { wallet, collection, atLeast } = query;
   const amounts = amountsOf(await parts.accounts.ofAll(wallet));
   const candidates = 'mints' in collection ? amounts.filter(([mint]) => collection.mints.has(mint)) : amounts;
   let amount = 0n;

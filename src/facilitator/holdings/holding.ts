@@ -3,6 +3,12 @@ import type { MintFacts } from '../../solana/accounts/token-accounts.js';
 
 export type { MintFacts } from '../../solana/accounts/token-accounts.js';
 
+/**
+ * Does the dear part of a look, a call of its own for one wallet, or answers for it, or refuses it by throwing: it is asked where a wallet
+ * shows nothing of what is wanted, as wallets do that cost nobody anything.
+ */
+export type LookFurther = (look: () => Promise<Holding>) => Promise<Holding>;
+
 /** What is asked about a wallet. */
 export interface HoldingQuery {
   /** Base58. */
@@ -14,6 +20,8 @@ export interface HoldingQuery {
   readonly mints: readonly string[];
   /** Atomic units that are enough to know of. Default: the exact amount is wanted. */
   readonly atLeast?: bigint;
+  /** Default: it is done. */
+  readonly lookFurther?: LookFurther | undefined;
 }
 
 /**
@@ -32,6 +40,8 @@ export interface CollectionQuery {
   readonly collection: Collection;
   /** How many NFTs are enough to know of. Default: the exact number is wanted. */
   readonly atLeast?: bigint;
+  /** Default: it is done. */
+  readonly lookFurther?: LookFurther | undefined;
 }
 
 /** What a wallet holds. */

@@ -17,7 +17,7 @@ export const SOL_ASSET = 'So11111111111111111111111111111111111111112';
 
 /** Above this many mints one look at all of a wallet's token accounts is cheaper than one at each associated account. */
 const MAX_ASSOCIATED = 16;
-const BATCH = { quietMs: 15, longestMs: 400 };
+const BATCH = { quietMs: 15, longestMs: 400, quietPerSecond: 4 };
 const RETRY_SECONDS = 2;
 
 /** Reads holdings from a cluster. The tokens that everybody knows cost no call, the others of `tokens` one. */
@@ -39,16 +39,16 @@ export function createHoldingsReader(rpc: SolanaRpc, tokens: readonly Token[]): 
 }
 
 async function readHolding(query: HoldingQuery, parts: CollectionParts): Promise<Holding> {
-  const { wallet, mints, atLeast } = query;
+  const { wallet, mints, atLeast, lookFurther } = query;
   const lamports = mints.includes(SOL_ASSET) ? ((await parts.load(wallet))?.lamports ?? 0n) : 0n;
-  const exact = atLeast === undefined;
-  if (!exact && lamports >= atLeast) return withAmountJson({ amount: lamports, exact: false });
-  if (!exact && mints.length <= MAX_ASSOCIATED) {
-    const associated = await Promise.all(mints.map((mint) => associatedAmount(wallet, mint, parts)));
-    const amount = sum([lamports, ...associated]);
-    if (amount >= atLeast) return withAmountJson({ amount, exact: false });
+  let shown = lamports;
+  if (atLeast !== undefined && shown < atLeast && mints.length <= MAX_ASSOCIATED) {
+    shown = sum([lamports, ...(await Promise.all(mints.map((mint) => associatedAmount(wallet, mint, parts))))]);
   }
-  return withAmountJson({ amount: lamports + (await inAllAccounts(wallet, mints, parts)), exact: true });
+  if (atLeast !== undefined && shown >= atLeast) return withAmountJson({ amount: shown, exact: false });
+  const everywhere = async (): Promise<Holding> =>
+    withAmountJson({ amount: lamports + (await inAllAccounts(wallet, mints, parts)), exact: true });
+  return shown === 0n && lookFurther !== undefined ? lookFurther(everywhere) : everywhere();
 }
 
 async function inAllAccounts(wallet: string, mints: readonly string[], { accounts }: CollectionParts): Promise<bigint> {

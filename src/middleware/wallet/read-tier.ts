@@ -4,6 +4,7 @@ import { readTiers, type Tier, type Tiers, type TiersOptions } from '../../acces
 import { defined } from '../../lib/defined.js';
 import { resolveOptions } from '../../lib/options.js';
 import { keepVarying } from '../gate/cache-control.js';
+import { clientAddress } from '../gate/client-address.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
@@ -98,7 +99,8 @@ async function read(
 async function seenNow(tiers: Tiers, parts: TierReaderParts, req: Request): Promise<Seen | UnprovenProof> {
   const proof = await anyProof(req, parts);
   if (proof.status !== 'proven') return proof;
-  const { tier } = await readStanding(WHERE, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
+  const wanted = { tiers, upTo: highest(tiers), ...clientAddress(req) };
+  const { tier } = await readStanding(WHERE, proof.wallet.address, wanted, parts.holdings);
   const taken = isToken(proof) ? proof : await proofOf(req, parts);
   return taken.status === 'proven' ? { wallet: taken.wallet, ...defined({ note: tier?.id }) } : taken;
 }

@@ -7,6 +7,7 @@ import { badOption } from '../../errors/errors.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import { clientAddress } from '../gate/client-address.js';
 import type { Gate } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
 import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from './admission.js';
@@ -67,12 +68,13 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
   const tiers = readTiers(where, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(where, tiers, resolved.tier);
   const unit = unitOf(tiers.mint, resolved.facilitator.tokens);
-  const read = (wallet: string, reader: Lookups) => readStanding(where, wallet, { tiers, upTo: required }, reader);
+  const read = (wallet: string, reader: Lookups, by: { readonly client?: string } = {}) =>
+    readStanding(where, wallet, { tiers, upTo: required, ...by }, reader);
   const what = [tiers.mint, required.minBalance];
   const admit = withAdmission(where, resolved, {
     what,
-    judge: (_req, wallet) =>
-      whenKnown(read(wallet, parts.holdings), (reading) => {
+    judge: (req, wallet) =>
+      whenKnown(read(wallet, parts.holdings, clientAddress(req)), (reading) => {
         const verdict = verdictOf(where, wallet, { tiers, required, reading, unit });
         const note = reading.tier?.id;
         if (note === undefined) return verdict;

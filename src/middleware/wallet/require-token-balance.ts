@@ -17,6 +17,7 @@ import { resolveOptions } from '../../lib/options.js';
 import { addressOption, addressTextOption } from '../../protocol/address-input.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
+import { clientAddress } from '../gate/client-address.js';
 import type { Gate } from '../gate/gate.js';
 import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from './admission.js';
 import {
@@ -67,6 +68,12 @@ const options = z.strictObject({
 
 type BalanceReader = Lookups & Pick<Holdings, 'readCollection'>;
 
+/** Whose wallet is looked at, and from which address he comes; nothing where nobody does. */
+interface Caller {
+  readonly wallet: string;
+  readonly client?: string;
+}
+
 /** What a wallet must hold. */
 interface BalanceRule {
   readonly minimum: Minimum;
@@ -78,8 +85,8 @@ interface BalanceRule {
   readonly unit: string;
   /** How the amounts of it are divided. */
   decimals(): MaybePromise<number>;
-  /** What a wallet holds of it; at least to know whether that is enough. */
-  read(wallet: string, atLeast: bigint): MaybePromise<Holding>;
+  /** What the wallet of a caller holds of it; at least to know whether that is enough. */
+  read(by: Caller, atLeast: bigint): MaybePromise<Holding>;
 }
 
 /**
@@ -108,18 +115,20 @@ export function balanceRule(where: string, given: unknown): RuleOfGate {
   const what = [rule.what, rule.minimum.text];
   const admit = withAdmission(where, resolved, {
     what,
-    judge: (_req, wallet) => verdictOf(where, rule, wallet),
-    holds: (wallet) => whenKnown(verdictOf(where, unremembered, wallet), ({ ok }) => ok),
+    judge: (req, wallet) => verdictOf(where, rule, { wallet, ...clientAddress(req) }),
+    holds: (wallet) => whenKnown(verdictOf(where, unremembered, { wallet }), ({ ok }) => ok),
   });
   const judge = { name: ruleName([WHERE, ...what]), judge: admit };
   return { parts, judge, inWords: `${rule.minimum.text} ${rule.unit}` };
 }
 
-function verdictOf(where: string, rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
+function verdictOf(where: string, rule: BalanceRule, by: Caller): MaybePromise<Verdict> {
   return whenKnown(rule.decimals(), (places) => {
     const atLeast = atomicMinimum(where, rule.minimum.text, places);
-    const holding = rule.read(wallet, atLeast);
-    return whenKnown(holding, ({ amount }) => (amount >= atLeast ? PASSED : tooLittle(rule, wallet, amount, places)));
+    const holding = rule.read(by, atLeast);
+    return whenKnown(holding, ({ amount }) =>
+      amount >= atLeast ? PASSED : tooLittle(rule, by.wallet, amount, places),
+    );
   });
 }
 
@@ -160,7 +169,7 @@ function tokenRule(
     named: { mint },
     unit: unitOf(mint, tokens),
     decimals: () => decimalsOf(where, mint, reader),
-    read: (wallet, atLeast) => reader.readHolding({ wallet, mints, atLeast }),
+    read: (by, atLeast) => reader.readHolding({ ...by, mints, atLeast }),
   };
 }
 
@@ -184,6 +193,6 @@ function collectionRule(
     named,
     unit: 'NFTs of a collection',
     decimals: () => 0,
-    read: (wallet, atLeast) => reader.readCollection({ wallet, collection, atLeast }),
+    read: (by, atLeast) => reader.readCollection({ ...by, collection, atLeast }),
   };
 }

@@ -15,17 +15,18 @@ export interface TierReading extends Standing {
 /**
  * Reads where a wallet stands.
  * @param upTo - the tier that is enough to know of
+ * @param client - what names the address of whoever comes with the wallet; nothing where nobody does
  * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
  */
 export function readStanding(
   where: string,
   wallet: string,
-  { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
+  { tiers, upTo, client }: { readonly tiers: Tiers; readonly upTo: Tier; readonly client?: string | undefined },
   reader: Lookups,
 ): MaybePromise<TierReading> {
   return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
     const atLeast = minimumOf(where, upTo, decimals);
-    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {
+    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast, client }), ({ amount }) => {
       const standing = standingOf(where, tiers, amount, decimals);
       return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
     });

@@ -10,6 +10,8 @@ export interface AccountBatchOptions {
   readonly quietMs: number;
   /** Longest time from the first address until the batch leaves, in milliseconds. */
   readonly longestMs: number;
+  /** How many batches a second leave because it was quiet; beyond that they wait for company, or until their longest time is over. */
+  readonly quietPerSecond: number;
   /** How much of each account's data is read, from its beginning: a hundred large accounts are more than fits into an answer. */
   readonly headBytes: number;
 }
@@ -30,15 +32,24 @@ interface Batch {
  */
 export function createAccountBatch(
   rpc: SolanaRpc,
-  { quietMs, longestMs, headBytes }: AccountBatchOptions,
+  { quietMs, longestMs, quietPerSecond, headBytes }: AccountBatchOptions,
 ): LoadAccount {
+  /** When the last ones left. */
+  let left: readonly number[] = [];
   let open: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function close(batch: Batch): void {
     clearTimeout(timer);
     open = undefined;
+    left = [...left, performance.now()].slice(-quietPerSecond);
     batch.leave();
+  }
+
+  /** Whoever spaces requests out would have a call for each of them. */
+  function isEarly(): boolean {
+    const [first = Number.NEGATIVE_INFINITY] = left;
+    return left.length === quietPerSecond && performance.now() - first < 1_000;
   }
 
   function waitForCompany(batch: Batch): void {
@@ -47,7 +58,7 @@ export function createAccountBatch(
     timer = setTimeout(() => {
       // A busy process has requests waiting that it has not come to read: more addresses may be among them.
       const busy = performance.eventLoopUtilization(before).utilization > BUSY;
-      const quiet = batch.addresses.size === size && !busy;
+      const quiet = batch.addresses.size === size && !busy && !isEarly();
       if (quiet || performance.now() - batch.openedAt >= longestMs) close(batch);
       else waitForCompany(batch);
     }, quietMs);

@@ -106,7 +106,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates in anyOf, %s', (_name, express
     return pair === 'memo' ? { ...a, memo: 'the first' } : a;
   }
   function holders(facilitator: EmbeddedFacilitator): Gate {
-    const holdings = createHoldings({ facilitator, staleMs: 0 });
+    const holdings = createHoldings({ facilitator, staleMs: 0, strangerLooksPerSecond: 1_000 });
     return requireTokenBalance({ facilitator, identity, holdings, mint: usdc(live), minBalance: 100 });
   }
 

@@ -1,4 +1,5 @@
 import type { Express, RequestHandler } from 'express';
+import { createHoldings } from '../../../src/access/holdings.js';
 import { createAuthRouter } from '../../../src/http/auth/auth-router.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
@@ -36,7 +37,8 @@ describe.each(DAILY_EXPRESSES)('an address whose budget somebody else has used u
     const counters = createMemoryCounters({ now });
     identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET, now });
     const limits = createRateLimits({ counters, now });
-    const gate = requireTokenBalance({ facilitator, identity, mint, minBalance: 1 });
+    const holdings = createHoldings({ facilitator, strangerLooksPerSecond: 1_000 });
+    const gate = requireTokenBalance({ facilitator, identity, holdings, mint, minBalance: 1 });
     url = await fixture.serve((app: Express) => {
       app.use(createRouter({ facilitator, identity, counters }));
       const own = express.Router();

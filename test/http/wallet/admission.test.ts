@@ -42,18 +42,19 @@ beforeAll(async () => {
   identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
   times = createHoldingTimes({ store: storage.heldTimes, now });
   delegations = createDelegations({ facilitator, domain: 'club.example', counters: storage.counters, now });
-  const common = { facilitator, identity, holdings: createHoldings({ facilitator, staleMs: 0 }) };
+  const held = createHoldings({ facilitator, staleMs: 0, strangerLooksPerSecond: 1_000 });
+  const common = { facilitator, identity, holdings: held };
   const lists = { allow: [friend.address, enemy.address], deny: [enemy.address] };
   ({ mint } = fixture.sandbox.createMint({ decimals: 0 }));
   url = await fixture.serve((app: Express) => {
     app.get('/listed', requireTokenBalance({ ...common, mint: USDC, minBalance: 1, delegations, ...lists }), tell);
     app.get('/tier', requireTier({ ...common, tier: 'silver', delegations, ...lists }), tell);
-    const held = { heldFor: '24h', holdingTimes: times } as const;
-    app.get('/day', requireTokenBalance({ ...common, mint, minBalance: 1, ...held }), tell);
+    const day = { heldFor: '24h', holdingTimes: times } as const;
+    app.get('/day', requireTokenBalance({ ...common, mint, minBalance: 1, ...day }), tell);
     const holdings = createHoldings({ facilitator, staleMs: 86_400_000 });
-    app.get('/believed', requireTokenBalance({ ...common, holdings, mint, minBalance: 1, ...held }), tell);
+    app.get('/believed', requireTokenBalance({ ...common, holdings, mint, minBalance: 1, ...day }), tell);
     const tiers = { mint, levels: [{ id: 'one', minBalance: 1 }] };
-    app.get('/believed-tier', requireTier({ ...common, holdings, tiers, ...held }), tell);
+    app.get('/believed-tier', requireTier({ ...common, holdings, tiers, ...day }), tell);
   });
 });
 afterAll(async () => {

@@ -28,7 +28,7 @@ function batch(utilizations: readonly number[], longestMs: number) {
       return addresses.map(() => null);
     },
   });
-  const load = createAccountBatch(rpc, { quietMs: 0, longestMs, headBytes: 100 });
+  const load = createAccountBatch(rpc, { quietMs: 0, longestMs, quietPerSecond: 9, headBytes: 100 });
   return {
     load,
     async outcome(...addresses: string[]): Promise<unknown> {
@@ -70,5 +70,30 @@ describe('a batch of accounts', () => {
   it('counts its longest time from its first address on', async () => {
     const { outcome } = batch([BUSY], performance.now() * 1.5);
     await expect(outcome('a')).resolves.toEqual({ asked: [['a']], looks: 2 });
+  });
+
+  it('has no call of its own when many have left for so few, and leaves then when its longest time is over', async () => {
+    const asked: (readonly string[])[] = [];
+    const rpc = fakeNode({
+      getAccounts: async (addresses) => {
+        asked.push(addresses);
+        return addresses.map(() => null);
+      },
+    });
+    let time = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => time);
+    const load = createAccountBatch(rpc, { quietMs: 0, longestMs: 400, quietPerSecond: 2, headBytes: 100 });
+    await load('a');
+    await load('b');
+    const third = load('c');
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    const fourth = load('d');
+    expect(asked).toEqual([['a'], ['b']]);
+    time = 400;
+    await Promise.all([third, fourth]);
+    expect(asked).toEqual([['a'], ['b'], ['c', 'd']]);
+    time = 1_000;
+    await load('e');
+    expect(asked.at(-1)).toEqual(['e']);
   });
 });

@@ -155,7 +155,7 @@ describe('what is asked of the chain', () => {
 });
 
 describe('a batch of accounts', () => {
-  const LIMITS = { quietMs: 5, longestMs: 50, headBytes: 100 };
+  const LIMITS = { quietMs: 5, longestMs: 50, quietPerSecond: 9, headBytes: 100 };
   const echo = ({ params }: ReceivedCall): Reaction => {
     const addresses = params[0] as string[];
     return { result: { value: addresses.map((owner) => (owner === 'none' ? null : { ...ACCOUNT, owner })) } };
@@ -173,7 +173,7 @@ describe('a batch of accounts', () => {
 
   test('leaves when it is full', async () => {
     const { rpc, calls } = await connect(echo);
-    const load = createAccountBatch(rpc, { quietMs: 60_000, longestMs: 60_000, headBytes: 100 });
+    const load = createAccountBatch(rpc, { quietMs: 60_000, longestMs: 60_000, quietPerSecond: 9, headBytes: 100 });
     await Promise.all(Array.from({ length: 200 }, (_, index) => load(`${index}`)));
 
     expect(calls.map((call) => addressesOf(call).length)).toEqual([100, 100]);

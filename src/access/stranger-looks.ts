@@ -1,0 +1,106 @@
+import { TollhouseError } from '../errors/errors.js';
+import type { Holding, LookFurther } from '../facilitator/holdings/holding.js';
+import { boundedCache } from '../lib/bounded-cache.js';
+import { createAddressShares } from '../lib/work/address-shares.js';
+import { withAmountJson } from '../protocol/money/amount-json.js';
+
+/** Bounds of {@link createStrangerLooks}. */
+export interface StrangerLooksOptions {
+  /** Looks a second in the long run; four times as many may come at once. */
+  readonly perSecond: number;
+  /** Clock in milliseconds, never going back. */
+  readonly now: () => number;
+}
+
+/** What a gate asks of the chain. */
+export interface GateLook {
+  /** The same for the same wallet and the same thing to hold. */
+  readonly key: string;
+  /** What names the client's address. Default: not known, and no address has a share. */
+  readonly client?: string | undefined;
+  ask(lookFurther: LookFurther | undefined): Promise<Holding>;
+}
+
+/** Looks of gates, of which those at strangers are few. Rejects with `chain_unavailable` where a stranger is not looked at. */
+export type StrangerLooks = (look: GateLook) => Promise<Holding>;
+
+/** Looks a second, unless an option says otherwise: half of what the smallest plans of nodes allow, for the rest is for payments. */
+export const STRANGER_LOOKS_PER_SECOND = 5;
+/** For so long a look counts, and for as long as it takes. */
+const WINDOW_MS = 4_000;
+/** Of an address that is alone, as payments under way have it: wallets cost nothing, and addresses do. */
+const ADDRESS_SHARE = 0.5;
+const MAX_SEEN = 50_000;
+/** For so long a wallet that was found to hold nothing counts as such where it is not looked at. */
+const EMPTY_MS = 600_000;
+
+/**
+ * Has a wallet looked at by calls of its own only so often while it is a stranger: one that shows nothing where it is looked at first, and
+ * was not seen holding anything. Wallets cost nothing, and calls to the chain are rationed. An address and the networks around it have
+ * shares, see `AddressShares`. Who holds something, or has come for it before, is never refused; who was found to hold nothing lately is
+ * answered that, and others are told to come again.
+ */
+export function createStrangerLooks({ perSecond, now }: StrangerLooksOptions): StrangerLooks {
+  const seen = boundedCache<string, { readonly isHolder: boolean; readonly at: number }>({ max: MAX_SEEN });
+  const places = createPlaces(perSecond, now);
+
+  return async ({ key, client, ask }) => {
+    const before = seen.peek(key);
+    let at = now();
+    const lookFurther: LookFurther = async (look) => {
+      const leave = places.enter(client);
+      if (leave !== undefined) return look().finally(leave);
+      if (before === undefined || at - before.at >= EMPTY_MS) throw tooMany();
+      ({ at } = before);
+      return withAmountJson({ amount: 0n, exact: true });
+    };
+    const holding = await ask(before?.isHolder ? undefined : lookFurther);
+    seen.set(key, { isHolder: holding.amount > 0n, at });
+    return holding;
+  };
+}
+
+/** Places that are taken for a time at least, so that there are as many in it as there are looks. */
+function createPlaces(perSecond: number, now: () => number) {
+  const most = Math.max(1, Math.round((perSecond * WINDOW_MS) / 1_000));
+  /** Looks that count by their time, the oldest first. */
+  const recent: { readonly until: number; leave(): void }[] = [];
+  let taken = 0;
+  const shares = createAddressShares({ share: ADDRESS_SHARE, places: () => most, taken: () => taken });
+
+  function count(networks: readonly string[], by: 1 | -1): void {
+    taken += by;
+    shares.count(networks, by);
+  }
+
+  function forgetPast(): void {
+    for (let [it] = recent; it !== undefined && it.until <= now(); [it] = recent) {
+      it.leave();
+      recent.shift();
+    }
+  }
+
+  return {
+    /** Takes a place, and returns how to say that the look is over; undefined where there is none. */
+    enter(client: string | undefined): (() => void) | undefined {
+      forgetPast();
+      const networks = shares.networksOf(client);
+      if (taken >= most || shares.isFull(networks)) return undefined;
+      count(networks, 1);
+      // The look and its time.
+      let left = 2;
+      const leave = () => {
+        left -= 1;
+        if (left === 0) count(networks, -1);
+      };
+      recent.push({ until: now() + WINDOW_MS, leave });
+      return leave;
+    },
+  };
+}
+
+function tooMany(): TollhouseError {
+  const retryAfterSeconds = WINDOW_MS / 1_000;
+  const detail = `Too many wallets that show nothing of what is asked for here have come at the moment, from this address or from all. This one was not looked at further; send the same request again in ${retryAfterSeconds} seconds.`;
+  return new TollhouseError('chain_unavailable', detail, { retryAfterSeconds });
+}
