@@ -166,7 +166,8 @@ function monitorOf(
   { ledger }: PaymentBooks,
   wallet: string,
 ): HealthMonitor {
-  return createHealthMonitor({ rpc, network, ledger, wallet, probe: storage?.probe, wallClock: now });
+  const { probe, misplaced } = storage ?? {};
+  return createHealthMonitor({ rpc, network, ledger, wallet, probe, misplaced, wallClock: now });
 }
 
 /** Begins the work that a storage needs, payment requests that nobody asks for included. */

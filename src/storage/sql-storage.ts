@@ -22,9 +22,9 @@ import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
 import type { SqlDatabase } from './sql/sql-database.js';
-import { fileInPlace } from './sql/sqlite/file-in-place.js';
+import { filesInPlace } from './sql/sqlite/file-in-place.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
-import type { Storage, StorageOptions, StoreState } from './storage.js';
+import type { Storage, StorageOptions } from './storage.js';
 
 const PROBE = 'health:write';
 const PROBE_MS = 60_000;
@@ -69,7 +69,7 @@ async function openBase(databaseUrl: string, now: () => number): Promise<Storage
   const opened = await openSqlite(location.path);
   const storage = isForgotten
     ? onSql({ database: opened, memory: { remembersSince: now() } }, now)
-    : onSql(await withMemory(opened), now, await lookAtFile(resolve(location.path)));
+    : onSql(await withMemory(opened), now, lookAtFile(resolve(location.path)));
   // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
   return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
@@ -91,15 +91,14 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
 }
 
 /** What is told of a database that is a file of this machine. */
-type FileLook = () => Promise<Omit<StoreState, 'writable'>>;
+interface FileLook {
+  freeBytes(): Promise<number | undefined>;
+  misplaced(): string | undefined;
+}
 
 /** Looks at a file that has just been opened, now and later. */
-async function lookAtFile(path: string): Promise<FileLook> {
-  const isInPlace = await fileInPlace(path);
-  return async () => {
-    const [freeBytes, isThere] = await Promise.all([freeBytesAt(dirname(path)).catch(() => undefined), isInPlace()]);
-    return defined({ freeBytes, moved: isThere ? undefined : true });
-  };
+function lookAtFile(path: string): FileLook {
+  return { freeBytes: () => freeBytesAt(dirname(path)).catch(() => undefined), misplaced: filesInPlace(path) };
 }
 
 async function freeBytesAt(folder: string): Promise<number> {
@@ -132,15 +131,16 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
       return payments + expired + rest;
     },
     async probe() {
-      const [writable, file] = await Promise.all([
+      const [writable, freeBytes] = await Promise.all([
         counters.put(PROBE, '', PROBE_MS).then(
           () => true,
           () => false,
         ),
-        look?.(),
+        look?.freeBytes(),
       ]);
-      return { writable, ...file };
+      return { writable, ...defined({ freeBytes, moved: look?.misplaced() === undefined ? undefined : true }) };
     },
+    misplaced: () => look?.misplaced(),
     close: () => database.close(),
   };
 }

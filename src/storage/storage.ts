@@ -58,6 +58,11 @@ export interface Storage {
   prune(before: number, limit: number, booksBefore?: number): Promise<number>;
   /** Writes a mark that nobody reads, as nothing else proves that the database takes writes, and looks how much room there is, and whether its file is still in its place. Never rejects. */
   probe(): Promise<StoreState>;
+  /**
+   * Which file of a SQLite database is no longer where it was opened: moved, deleted or replaced, the log beside it too. Undefined where
+   * all are. Writes nothing and waits for nothing: it looks once a second at most, however often it is called.
+   */
+  misplaced(): string | undefined;
   /** Closes every connection; the ledger and the counters are of no use after it. */
   close(): Promise<void>;
 }

@@ -57,6 +57,8 @@ export interface HealthParts {
   readonly ledger: Pick<Ledger, 'find'>;
   /** Proves that the store takes writes. Default: only reading is tried. */
   readonly probe?: Storage['probe'] | undefined;
+  /** Which file of the store is not in its place any more. Default: all are. */
+  readonly misplaced?: Storage['misplaced'] | undefined;
   /** The fee payer that is offered, base58. */
   readonly wallet: string;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
@@ -69,7 +71,10 @@ export interface HealthParts {
 export interface HealthMonitor {
   /** Asks the chain and the ledger, at most once in five seconds however often it is called. Takes 2 s at most, never rejects. */
   check(): Promise<FacilitatorHealth>;
-  /** What the last check found, at once; undefined before the first. While that is `down`, it has things checked again. */
+  /**
+   * What the last check found, at once; undefined before the first. While that is `down`, it has things checked again. That the file of
+   * the store is not in its place is found without any check: nobody may ever ask for one.
+   */
   known(): FacilitatorHealth | undefined;
   /** Asks anew whether this machine's clock is right by the chain's. False where the chain does not tell. Takes 2 s at most, never rejects. */
   isClockRight(): Promise<boolean>;
@@ -128,7 +133,7 @@ export function createHealthMonitor(parts: HealthParts): HealthMonitor {
     check,
     known() {
       if (last?.health.status === 'down') void check();
-      return last?.health;
+      return parts.misplaced?.() === undefined ? last?.health : withMovedStore(parts.wallet, last?.health);
     },
     async isClockRight() {
       const { clockAheadMs, faults } = await look();
@@ -175,6 +180,11 @@ function storeFaults(answers: boolean, probed: StoreState | undefined): readonly
     ...(freeBytes < FULL_BYTES ? (['store_full'] as const) : []),
     ...(freeBytes >= FULL_BYTES && freeBytes < LOW_BYTES ? (['disk_low'] as const) : []),
   ];
+}
+
+function withMovedStore(wallet: string, known?: FacilitatorHealth): FacilitatorHealth {
+  const { faults, ...rest } = known ?? { wallet, faults: [] };
+  return { ...rest, status: 'down', faults: [...new Set([...faults, 'store_moved' as const])] };
 }
 
 /**
