@@ -155,7 +155,7 @@ test('what a wallet has not enough for is told before anything is signed, and no
     const { code, text } = await fixture.run(...args);
     expect([code, text]).toEqual([
       1,
-      expect.stringContaining(`nothing was signed or paid: ${wallet.publicKey} has ${has},`),
+      expect.stringContaining(`nothing was paid: the price is 0.01 USDC, and ${wallet.publicKey} has ${has},`),
     ]);
   }
   expect(payments).toEqual([]);

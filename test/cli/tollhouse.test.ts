@@ -67,7 +67,7 @@ describe('tollhouse', () => {
     const wallet = ['--keypair', fixture.keyFile(await sandbox.createWallet(funds)), '--rpc', rpc];
     const { code, text } = await fixture.run('pay', `${server.url}/demo`, ...wallet);
     expect(text).toContain(`too little: send it ${missing} USDC on solana-devnet (https://faucet.circle.com;`);
-    expect(text).toContain('nothing was signed or paid: ');
+    expect(text).toContain('nothing was paid: the price is 0.01 USDC, and ');
     expect(code).toBe(1);
   });
 

@@ -57,7 +57,7 @@ const PROGRAM = `
     const { key, secret } = await gateway.keys.generate(sandbox.demoWallets[0].publicKey.toBase58(), { name: 'test' });
     const named = ['-H', 'X-Service-Key: ' + key.publicKey, '-H', 'X-Service-Secret: ' + secret];
     const pay = (path, ...more) => promisify(execFile)(process.execPath,
-      [join(folder, 'cli.js'), 'pay', url + path, '--demo', '--rpc', rpcUrl, ...more]).then(({ stdout }) => stdout.includes('answered   200'));
+      [join(folder, 'cli.js'), 'pay', url + path, '--demo', '--rpc', rpcUrl, ...more]).then(({ stderr }) => stderr.includes('answered   200'));
     const paid = [await pay('/paid'), await pay('/v1/weather/today', ...named)];
     const used = changesSince(before);
 

@@ -11,25 +11,30 @@ export function printStep(label: string, text: string): void {
   console.log(`${label.padEnd(LABEL_WIDTH)}${plain(text)}`);
 }
 
+/** The same on standard error, for a command whose standard output is what it brings. */
+export function tellStep(label: string, text: string): void {
+  console.error(`${label.padEnd(LABEL_WIDTH)}${plain(text)}`);
+}
+
 /**
- * Waits for something and shows for how long: a line that counts on a terminal, one plain line elsewhere.
+ * Waits for something and shows for how long, on standard error: a line that counts on a terminal, one plain line elsewhere.
  * The line is gone when the wait is over.
  */
 export async function withProgress<T>(label: string, text: string, work: Promise<T>): Promise<T> {
-  const { stdout } = process;
-  if (!stdout.isTTY) {
-    printStep(label, `${text} …`);
+  const { stderr } = process;
+  if (!stderr.isTTY) {
+    tellStep(label, `${text} …`);
     return work;
   }
   const since = performance.now();
-  const show = () => stdout.write(`${CLEAR_LINE}${label.padEnd(LABEL_WIDTH)}${text} … ${secondsSince(since)}`);
+  const show = () => stderr.write(`${CLEAR_LINE}${label.padEnd(LABEL_WIDTH)}${text} … ${secondsSince(since)}`);
   show();
   const timer = setInterval(show, REFRESH_MS);
   try {
     return await work;
   } finally {
     clearInterval(timer);
-    stdout.write(CLEAR_LINE);
+    stderr.write(CLEAR_LINE);
   }
 }
 

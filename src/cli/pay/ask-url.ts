@@ -19,7 +19,8 @@ export interface PayableRequest {
 /** A response, read to its end. */
 export interface UrlResponse {
   readonly status: number;
-  readonly body: string;
+  /** As it came. */
+  readonly body: Buffer;
   header(name: string): string | null;
 }
 
@@ -45,18 +46,23 @@ export async function tryPayment(asked: PayableRequest, signal: AbortSignal): Pr
   }
 }
 
+/** The body as text; what is no UTF-8 is replaced in it. */
+export function bodyText({ body }: Pick<UrlResponse, 'body'>): string {
+  return new TextDecoder().decode(body);
+}
+
 /** Why it was refused, if the server tells. */
-export function reasonGiven({ header, body }: UrlResponse): string | undefined {
-  const receipt = readReceipt(header);
+export function reasonGiven(response: UrlResponse): string | undefined {
+  const receipt = readReceipt(response.header);
   const told = receipt?.['errorMessage'] ?? receipt?.['errorReason'];
   if (typeof told === 'string') return told;
-  const detail = problemField(body, 'detail') ?? problemField(body, 'error');
+  const detail = problemField(response, 'detail') ?? problemField(response, 'error');
   return typeof detail === 'string' ? detail : undefined;
 }
 
 /** The code of a problem; undefined for other responses. */
-export function problemCode({ body }: UrlResponse): string | undefined {
-  const code = problemField(body, 'code');
+export function problemCode(response: UrlResponse): string | undefined {
+  const code = problemField(response, 'code');
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -65,14 +71,15 @@ export function asksToSignIn(response: UrlResponse): boolean {
   return problemCode(response) === 'sign_in_required';
 }
 
-function isOpen({ status, header, body }: UrlResponse): boolean {
+function isOpen(response: UrlResponse): boolean {
+  const { status, header } = response;
   if (!OPEN_STATUSES.has(status) || readReceipt(header)?.['success'] === true) return false;
-  return problemField(body, 'retryable') !== false;
+  return problemField(response, 'retryable') !== false;
 }
 
-function problemField(body: string, name: string): unknown {
+function problemField(response: UrlResponse, name: string): unknown {
   try {
-    return Reflect.get(Object(JSON.parse(body)), name);
+    return Reflect.get(Object(JSON.parse(bodyText(response))), name);
   } catch {
     return undefined;
   }
@@ -88,5 +95,5 @@ async function ask({ url, method, headers, body }: PayableRequest, signal?: Abor
     ...(signal === undefined ? {} : { signal }),
   });
   const header = (name: string) => [answer.headers[name.toLowerCase()]].flat()[0] ?? null;
-  return { status: answer.statusCode, body: await answer.body.text(), header };
+  return { status: answer.statusCode, body: Buffer.from(await answer.body.arrayBuffer()), header };
 }

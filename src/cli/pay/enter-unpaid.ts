@@ -1,4 +1,4 @@
-import { printStep } from '../output/terminal.js';
+import { tellStep } from '../output/terminal.js';
 import { asksToSignIn, askUrl, type PayableRequest, problemCode, type UrlResponse } from './ask-url.js';
 import { forgetToken, keepToken, tokensFor } from './kept-passes.js';
 import type { PayOptions } from './pay-options.js';
@@ -89,5 +89,5 @@ function showsProof(headers: PayableRequest['headers']): boolean {
 }
 
 function tell({ json }: Pick<PayOptions, 'json'>, label: string, text: string): void {
-  if (!json) printStep(label, text);
+  if (!json) tellStep(label, text);
 }

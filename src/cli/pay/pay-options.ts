@@ -6,11 +6,12 @@ import { rpcArgument } from '../arguments/rpc-argument.js';
 import { readBudget, type WalletBudget } from '../budget/budget.js';
 import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
 import { UsageError } from '../command.js';
+import type { AnswerForm } from './give-answer.js';
 import { PASSES_KEPT_IN } from './kept-passes.js';
 import { KEPT_IN } from './kept-payment.js';
 
 /** What `tollhouse pay` was asked to do. */
-export interface PayOptions {
+export interface PayOptions extends AnswerForm {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +20,7 @@ export interface PayOptions {
   readonly wallet: KeypairInput;
   /** RPC to ask; default: by the network of the terms. */
   readonly rpcUrl: string | undefined;
-  /** Which of several prices is paid, such as `0.05 USDC`. Default: the first that is not over the limits. */
+  /** Which of several prices is paid, such as `0.05 USDC`. Default: the first not over the limits that the wallet can pay. */
   readonly price: PriceArgument | undefined;
   /** Most that may be paid, as decimal text in the token's own unit. Default: a dollar of a token that is known to be worth one. */
   readonly max: string | undefined;
@@ -27,21 +28,22 @@ export interface PayOptions {
   readonly budget: WalletBudget | undefined;
   /** Whether it is paid even where something that was bought before covers it. */
   readonly anew: boolean;
-  /** Whether the outcome is printed as JSON, and no step. */
-  readonly json: boolean;
 }
 
 /** Help of `tollhouse pay`. */
 export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
-tollhouse pay --resume <file> [--json]
+tollhouse pay --resume <file> [--out <file>] [--json]
 
-Asks for a URL, pays its price over x402, and shows each step. What was bought there before by the same wallet is used first: the
+Asks for a URL, pays its price over x402, and shows each step. The body of the answer goes to standard output, byte for byte, and the
+steps to standard error: "tollhouse pay <url> --keypair <file> > picture.png" saves what was bought. On a terminal the first 4,000
+characters of a text are shown, and nothing of what is no text; how all of it is had is told then. What was bought there before by the same wallet is used first: the
 token of a pass that is kept, else signing in, where the 402 offers it.
 
   --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
   --demo             pay with the sandbox chain's public demo wallet
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
-  --price <price>    which of several prices is paid, such as "0.05 USDC" (default: the first that is not over the limits)
+  --price <price>    which of several prices is paid, such as "0.05 USDC" (default: the first that is not over the limits,
+                     and that the wallet can pay)
   --max <amount>     most that may be paid, in the token's own unit (default: --price, else
                      a dollar, in USDC and other stablecoins that are known)
   --budget <budget>  most that the wallet may spend in a time: "1 USDC/day", by hour, day, month (of UTC) or total
@@ -51,13 +53,16 @@ token of a pass that is kept, else signing in, where the 402 offers it.
   -d, --data <text>  request body
   --anew             pays, whatever was bought before; a pass that can be renewed goes on from its end,
                      and covers the request instead where more than one of its times is left of it
-  --json             prints the outcome for programs, and no step
-  --resume <file>    sends a payment again that was not answered; no other option but --json is needed
+  --out <file>       writes the body of what is served to a new file; one that is there is told before anything is paid
+  --json             prints the outcome for programs, and no step, with the body as text in "body"; where it is no UTF-8 that is
+                     null, and "body_base64" has it; with --out the file's name is in "out" in its place
+  --resume <file>    sends a payment again whose answer you have not got; no other option but --out and --json is taken
 
 Where no response comes, or one that asks to come again (409, 429, 502, 503, 504), the same request goes out again with the same
 payment, five times within a minute: that is never paid twice, and who has paid gets the response. A payment is kept in a file in
-${KEPT_IN}, readable by you only, before it is sent, and deleted when it is answered;
-the file holds the request with its headers. While its outcome is not known, the command that sends it again is shown.
+${KEPT_IN}, readable by you only, before it is sent, and deleted when the whole
+answer is written; the file holds the request with its headers. Until then the command that sends it again is shown: while its outcome
+is not known, where standard output or --out takes no more (the exit code is 1), and where a terminal was not shown all of it.
 The token of a pass is kept in ${PASSES_KEPT_IN}, readable by you only, and
 shown to the origin that has given it out alone.
 
@@ -66,22 +71,22 @@ token, before it is sent, whatever budget it was paid under; what is paid withou
 paid and the exit code is 1. What a seller has refused counts until the chain tells that it was not charged, some minutes at most.`;
 
 /** A payment in a file, to be sent again. */
-export interface ResumeOptions {
+export interface ResumeOptions extends AnswerForm {
   readonly resume: string;
-  readonly json: boolean;
 }
 
 /** Reads the arguments. Throws UsageError with what to type instead. */
 export function readPayCommand(args: readonly string[]): PayOptions | ResumeOptions {
   const { values, positionals } = readArguments(args, OPTIONS);
-  const { resume, json } = values;
+  const { resume, json, out } = values;
+  if (out === '') throw new UsageError('--out must be the name of a file');
   if (resume === undefined) return readPayOptions(values, positionals);
   const named = (
     ['keypair', 'demo', 'rpc', 'price', 'max', 'budget', 'budget-window', 'anew', 'method', 'header', 'data'] as const
   ).filter((it) => values[it]);
   if (positionals.length + named.length > 0)
-    throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
-  return { resume, json };
+    throw new UsageError('--resume sends what is in its file, and takes nothing else but --json and --out');
+  return { resume, json, out };
 }
 
 type Arguments = ReturnType<typeof readArguments<typeof OPTIONS>>;
@@ -105,6 +110,7 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     budget: readBudget(values.budget, values['budget-window']),
     anew: values.anew,
     json: values.json,
+    out: values.out,
   };
 }
 
@@ -128,6 +134,7 @@ const OPTIONS = {
   method: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
   data: { type: 'string', short: 'd' },
+  out: { type: 'string' },
   resume: { type: 'string' },
 } as const;
 

@@ -1,46 +1,46 @@
 import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
-import { printJson, printStep, printText } from '../output/terminal.js';
+import { tellStep } from '../output/terminal.js';
 import { reasonGiven, type UrlResponse } from './ask-url.js';
-import { type ChosenTerms, showAmount, type WalletHoldings } from './pay-terms.js';
+import { type AnswerForm, giveJson } from './give-answer.js';
+import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
 import type { UrlPayment } from './url-payment.js';
-
-const MAX_SHOWN_CHARACTERS = 4_000;
 
 /**
  * Shows what the payer is asked for, and what he holds.
  * @param offered - how many prices there were to choose from
  */
-export function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: WalletHoldings, offered: number): void {
+export function printTerms(chosen: AffordableTerms, payer: string, offered: number): void {
+  const held = chosen.before.payer;
   const { terms } = chosen.payable;
-  printStep('terms', `${chosen.price} to ${terms.payTo} on ${terms.network}; network fee paid by ${terms.feePayer}`);
-  if (offered > 1) printStep('', `one of ${offered} prices; --price chooses another`);
+  tellStep('terms', `${chosen.price} to ${terms.payTo} on ${terms.network}; network fee paid by ${terms.feePayer}`);
+  if (offered > 1) tellStep('', `one of ${offered} prices; --price chooses another`);
   const shown = held === undefined ? 'no token account for it' : showAmount(held, chosen.paidIn);
-  printStep('wallet', `${payer} holds ${shown}`);
+  tellStep('wallet', `${payer} holds ${shown}`);
 }
 
 /** Shows what a response says of the payment. */
 export function printSettlement(response: UrlResponse, took: string, verdict: PaymentVerdict): void {
   if (verdict === 'paid') {
     const receipt = readReceipt(response.header);
-    printStep('settled', `in ${took}, transaction ${String(receipt?.['transaction'])}`);
+    tellStep('settled', `in ${took}, transaction ${String(receipt?.['transaction'])}`);
   } else {
     printUnsettled(response, verdict);
   }
   const credit = creditIn(response);
-  if (credit !== undefined) printStep('credit', credit);
-  printStep('answered', String(response.status));
+  if (credit !== undefined) tellStep('credit', credit);
+  tellStep('answered', String(response.status));
 }
 
 function printUnsettled(response: UrlResponse, verdict: PaymentVerdict): void {
   const ends = coveredUntil(response);
   if (ends !== undefined) {
-    printStep('uncharged', `the wallet has a pass here until ${ends}, which has let this request in`);
-    printStep('', 'it is prolonged when less than one of its times is left; another wallet pays now');
+    tellStep('uncharged', `the wallet has a pass here until ${ends}, which has let this request in`);
+    tellStep('', 'it is prolonged when less than one of its times is left; another wallet pays now');
     return;
   }
   const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
-  printStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
+  tellStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
 }
 
 /** When the pass ends that a payment would have prolonged too far, and that has let its request in instead; undefined where none has. */
@@ -64,23 +64,29 @@ export function verdictOf({ status, header }: UrlResponse, doubts: number): Paym
 /** Shows what the payment has changed; a chain that cannot be asked is told, and no reason to fail. */
 export async function printChange({ before, paidIn }: UrlPayment, after: Promise<WalletHoldings>): Promise<void> {
   const now = await after.catch(() => undefined);
-  if (now === undefined) return printStep('balances', 'cannot be read: the chain does not answer');
+  if (now === undefined) return tellStep('balances', 'cannot be read: the chain does not answer');
   const show = (units: bigint | undefined) => showAmount(units ?? 0n, paidIn);
-  printStep('payer', `${show(before.payer)} → ${show(now.payer)}`);
-  printStep('seller', `${show(before.recipient)} → ${show(now.recipient)}`);
+  tellStep('payer', `${show(before.payer)} → ${show(now.payer)}`);
+  tellStep('seller', `${show(before.recipient)} → ${show(now.recipient)}`);
 }
 
-/** Shows how the same payment is sent again. */
-export function printAgain(command: string): void {
-  printStep('again', command);
-  printStep('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
+/**
+ * Shows how the same payment is sent again.
+ * @param tell - what prints a step. Default: on standard error
+ */
+export function printAgain(command: string, tell = tellStep): void {
+  tell('again', command);
+  tell('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
 }
 
-/** Shows a body, shortened. */
-export function printBody(whole: string): void {
-  if (whole === '') return;
-  const rest = whole.length > MAX_SHOWN_CHARACTERS ? `\n… (${whole.length} characters)` : '';
-  printText(`\n${whole.slice(0, MAX_SHOWN_CHARACTERS)}${rest}\n`);
+/**
+ * Shows how all of a body is had that a terminal was not given.
+ * @param command - that sends the payment of it again; undefined where it has cost none
+ */
+export function printWhole(command: string | undefined): void {
+  if (command === undefined) return tellStep('whole', 'with --out <file>, or with standard output in a file or a pipe');
+  tellStep('whole', `${command} --out <file>`);
+  tellStep('', 'brings all of it for the same payment, which is never taken twice, and is kept until then');
 }
 
 /** What a gateway says of credit: what was paid for a call that was not served, and pays another. */
@@ -88,13 +94,18 @@ function creditIn({ header }: UrlResponse): string | undefined {
   return header('access-credit') ?? undefined;
 }
 
-/** The outcome for programs: `receipt` is what the server's payment header says, null without one. */
-export function printOutcome(
+/**
+ * Gives out the outcome for programs: `receipt` is what the server's payment header says, null without one.
+ * @returns that it is all of it
+ * @throws CommandError where it cannot be written
+ */
+export async function giveOutcome(
   response: UrlResponse,
   paid: boolean | null,
-  more: Readonly<Record<string, string>> = {},
-): void {
-  const { status, header, body } = response;
+  more: Readonly<Record<string, string>>,
+  form: AnswerForm,
+): Promise<true> {
+  const { status, header } = response;
   const told = defined({ credit: creditIn(response), pass_left: header('access-pass-remaining') ?? undefined });
-  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, ...told, body });
+  return giveJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, ...told }, response, form);
 }

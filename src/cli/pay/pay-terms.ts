@@ -42,12 +42,27 @@ export interface WalletHoldings {
   readonly recipient: bigint | undefined;
 }
 
-/** Takes the first terms whose price is the one that was named, not over the limit, and not over what a budget has left. */
+/** Terms that a wallet can pay, and what there was before. */
+export interface AffordableTerms extends ChosenTerms {
+  readonly before: WalletHoldings;
+}
+
+interface Payer extends Pick<PayOptions, 'price' | 'max'> {
+  /** Wallet, base58. */
+  readonly payer: string;
+  readonly budget: OpenBudget | undefined;
+}
+
+/**
+ * Takes the first terms whose price is the one that was named, not over the limit, not over what a budget has left, and not more than
+ * the wallet has, as far as its node knows.
+ * @throws CommandError where there are none, and where the node may be of another chain
+ */
 export async function chooseTerms(
   offers: readonly PayableTerms[],
-  { price, max, budget }: Pick<PayOptions, 'price' | 'max'> & { readonly budget: OpenBudget | undefined },
+  { price, max, budget, payer }: Payer,
   node: PayerNode,
-): Promise<ChosenTerms> {
+): Promise<AffordableTerms> {
   const tooDear: string[] = [];
   const others: string[] = [];
   const refusals: string[] = [];
@@ -57,12 +72,21 @@ export async function chooseTerms(
       others.push(chosen.price);
       continue;
     }
-    const { amount } = payable.terms;
-    const isTooDear = amount > limitOf(max, budget, chosen.paidIn);
-    const refusal = isTooDear ? undefined : await budget?.refusalOf({ paidIn: chosen.paidIn, amount });
-    if (!isTooDear && refusal === undefined) return chosen;
-    if (refusal === undefined) tooDear.push(chosen.price);
-    else refusals.push(refusal);
+    const { paidIn } = chosen;
+    const { amount, payTo } = payable.terms;
+    if (amount > limitOf(max, budget, paidIn)) {
+      tooDear.push(chosen.price);
+      continue;
+    }
+    const refusal = await budget?.refusalOf({ paidIn, amount });
+    if (refusal !== undefined) {
+      refusals.push(refusal);
+      continue;
+    }
+    const before = await readHoldingsBefore({ payer, payTo, paidIn }, payable.terms, node);
+    const lack = lackOf(chosen, payer, before);
+    if (lack === undefined) return { ...chosen, before };
+    refusals.push(lack);
   }
   if (others.length === offers.length) throw new CommandError(`--price: offered are ${others.join(' or ')}`);
   const limit = max ?? (budget === undefined ? `${DEFAULT_MAX} dollar, in stablecoins that are known` : DEFAULT_MAX);
@@ -118,24 +142,23 @@ export async function readHoldings(of: Holders, rpc: SolanaRpc): Promise<WalletH
  * The same before anything is signed, when the node may still turn out to be of another chain.
  * @throws CommandError where it is, or where no fee payer is named
  */
-export async function readHoldingsBefore(of: Holders, terms: Terms, node: PayerNode): Promise<WalletHoldings> {
+async function readHoldingsBefore(of: Holders, terms: Terms, node: PayerNode): Promise<WalletHoldings> {
   return holdingsIn(await readWithFeePayer(tokenAccountsOf(of), terms, node));
 }
 
-/**
- * That a wallet has what it is to pay, as far as its node knows.
- * @throws CommandError where it has less, or no account for the token
- */
-export function requireEnough({ payable, paidIn }: ChosenTerms, payer: string, { payer: held }: WalletHoldings): void {
+/** What a wallet lacks to pay, in a sentence; undefined where it has enough. */
+function lackOf(
+  { payable, paidIn, price }: ChosenTerms,
+  payer: string,
+  { payer: held }: WalletHoldings,
+): string | undefined {
   const { amount, network } = payable.terms;
   const missing = amount - (held ?? 0n);
-  if (missing <= 0n) return;
+  if (missing <= 0n) return undefined;
   const shown = held === undefined ? `no account for ${paidIn.symbol}` : showAmount(held, paidIn);
   const isOfFaucet = network === 'solana-devnet' && paidIn.symbol === 'USDC';
   const faucet = isOfFaucet ? ' (https://faucet.circle.com; on a sandbox take --demo)' : '';
-  throw new CommandError(
-    `nothing was signed or paid: ${payer} has ${shown}, too little: send it ${showAmount(missing, paidIn)} on ${network}${faucet}, or name another wallet by --keypair`,
-  );
+  return `the price is ${price}, and ${payer} has ${shown}, too little: send it ${showAmount(missing, paidIn)} on ${network}${faucet}, or name another wallet by --keypair`;
 }
 
 /** Reads accounts, and in the same call that of the fee payer, which is to be there. */

@@ -1,16 +1,20 @@
+import { defined } from '../../lib/defined.js';
 import { refuseSpend, settleSpend } from '../budget/budget-book.js';
-import { printJson, printStep, secondsSince, withProgress } from '../output/terminal.js';
+import { CommandError } from '../command.js';
+import { jsonText, secondsSince, tellStep, withProgress } from '../output/terminal.js';
+import { writeOut } from '../output/write-out.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
+import { type AnswerForm, giveBody } from './give-answer.js';
 import type { KeptPayment } from './kept-payment.js';
 import {
   coveredUntil,
+  giveOutcome,
   type PaymentVerdict,
   printAgain,
-  printBody,
   printChange,
-  printOutcome,
   printSettlement,
+  printWhole,
   verdictOf,
 } from './pay-report.js';
 import { readHoldings } from './pay-terms.js';
@@ -20,59 +24,93 @@ import type { UrlPayment } from './url-payment.js';
 
 /** How {@link sendUrlPayment} tells of it. */
 export interface TellOptions {
-  readonly json: boolean;
+  readonly form: AnswerForm;
   /** It was sent before, and nobody knows what became of it. */
   readonly isResumed: boolean;
 }
 
 /**
- * Sends a payment until it is answered, and shows what came of it. Its file goes when it is answered.
+ * Sends a payment until it is answered, and shows what came of it. Its file goes when the whole answer is
+ * given out, so that whatever ends the process before leaves the payment to be sent again.
  * @returns the exit code: 0 when what was paid for came
+ * @throws CommandError where the answer cannot be written; it tells the command that brings it again
  */
-export async function sendUrlPayment(sent: UrlPayment, kept: KeptPayment, options: TellOptions): Promise<number> {
+export async function sendUrlPayment(
+  sent: UrlPayment,
+  kept: KeptPayment,
+  { form, isResumed }: TellOptions,
+): Promise<number> {
   const since = performance.now();
   const outcome = await repeatPayment({
     attempt: (signal) => {
       const work = tryPayment(sent.request, signal);
-      return options.json ? work : withProgress('settling', 'waiting for the payment to be confirmed', work);
+      return form.json ? work : withProgress('settling', 'waiting for the payment to be confirmed', work);
     },
     // As JSON the outcome stands alone on standard output.
-    onPause: (text) => (options.json ? console.error(text) : printStep('no word', text)),
+    onPause: (text) => (form.json ? console.error(text) : tellStep('no word', text)),
   });
-  const doubts = options.isResumed ? 1 : 0;
-  if (!outcome.known) return tellUnknown(sent, outcome, kept, options.json);
+  const doubts = isResumed ? 1 : 0;
+  if (!outcome.known) return tellUnknown(sent, outcome, kept, form.json);
   const decided = { response: outcome.response, doubts: outcome.doubts + doubts };
-  return tellDecided(sent, decided, kept, { json: options.json, took: secondsSince(since) });
+  return tellDecided(sent, decided, kept, { form, took: secondsSince(since) });
+}
+
+interface Decided {
+  readonly response: UrlResponse;
+  readonly doubts: number;
 }
 
 async function tellDecided(
   sent: UrlPayment,
-  { response, doubts }: { readonly response: UrlResponse; readonly doubts: number },
+  decided: Decided,
   kept: KeptPayment,
-  { json, took }: { readonly json: boolean; readonly took: string },
+  { form, took }: { readonly form: AnswerForm; readonly took: string },
 ): Promise<number> {
+  const { response, doubts } = decided;
   const verdict = verdictOf(response, doubts);
   const isServed = response.status < 400;
   // Who has paid and was refused by a server that failed comes again; so does who may have paid and was refused.
   const isOver = isServed || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
-  if (isOver) kept.forget();
   if (isOver) noteSpend(sent, verdict);
-  const noted = () => noteToken({ url: sent.request.url, wallet: sent.payer }, response, json);
-  if (json) {
-    noted();
-    const by = doubts === 0 && coveredUntil(response) !== undefined ? { admitted_by: 'pass' } : {};
-    const facts = { ...by, price: sent.price, payer: sent.payer, pay_to: sent.payTo };
-    // An attempt before may have paid, also for what came at last without a receipt.
-    const paid = verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
-    printOutcome(response, paid, isOver ? facts : { ...facts, again: kept.command });
-    return isServed ? 0 : 1;
-  }
-  printSettlement(response, took, verdict);
-  noted();
-  await printChange(sent, holdingsOf(sent));
+  if (verdict === 'refused') kept.forget();
+  if (!form.json) printSettlement(response, took, verdict);
+  noteToken({ url: sent.request.url, wallet: sent.payer }, response, form.json);
+  const again = verdict === 'refused' ? undefined : kept.command;
+  const isWhole = await orAgain(again, () =>
+    form.json
+      ? giveOutcome(response, isPaid(decided, verdict), factsOf(sent, decided, isOver ? undefined : again), form)
+      : giveBody(response, form),
+  );
+  if (isOver && isWhole) kept.forget();
+  if (form.json) return isServed ? 0 : 1;
   if (!isOver) printAgain(kept.command);
-  printBody(response.body);
+  else if (!isWhole) printWhole(again);
+  // Last, as nobody has to wait for a chain who has his answer.
+  await printChange(sent, holdingsOf(sent));
   return isServed ? 0 : 1;
+}
+
+/** An attempt before may have paid, also for what came at last without a receipt. */
+function isPaid({ response, doubts }: Decided, verdict: PaymentVerdict): boolean | null {
+  const isServed = response.status < 400;
+  return verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
+}
+
+function factsOf({ price, payer, payTo }: UrlPayment, { response, doubts }: Decided, again: string | undefined) {
+  const by = doubts === 0 && coveredUntil(response) !== undefined ? 'pass' : undefined;
+  return defined({ admitted_by: by, price, payer, pay_to: payTo, again });
+}
+
+/** Whoever is not given what he has paid for is told how he comes by it. */
+async function orAgain<T>(command: string | undefined, give: () => Promise<T>): Promise<T> {
+  try {
+    return await give();
+  } catch (error) {
+    if (!(error instanceof CommandError) || command === undefined) throw error;
+    throw new CommandError(
+      `${error.message}; the same payment, which is never taken twice, brings it again: ${command}`,
+    );
+  }
 }
 
 /** What is not noted goes on to count. */
@@ -95,12 +133,13 @@ async function tellUnknown(
   const { price, payer, payTo } = sent;
   if (json) {
     const facts = { price, payer, pay_to: payTo, detail: told, again: command };
-    printJson({ status: null, paid: null, ...facts, receipt: null, body: '' });
+    const outcome = { status: null, paid: null, ...facts, receipt: null, body: '' };
+    await orAgain(command, () => writeOut(`${jsonText(outcome, 2)}\n`));
     return 1;
   }
-  printStep('not known', `whether ${price} was paid: ${told}`);
-  await printChange(sent, holdingsOf(sent));
+  tellStep('not known', `whether ${price} was paid: ${told}`);
   printAgain(command);
+  await printChange(sent, holdingsOf(sent));
   return 1;
 }
 
