@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { defined } from '../lib/defined.js';
 import { endInTurn, endTogether } from '../lib/work/ends.js';
 import { loadAhead } from '../lib/work/load-later.js';
@@ -76,6 +77,8 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     },
   });
   const closing = new AbortController();
+  // Each that is tried again in an outage listens to it, and they may be many at once.
+  setMaxListeners(0, closing.signal);
   const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
   const stopBackground = startBackground(parts);
