@@ -66,6 +66,8 @@ export interface Refusal {
   readonly message: string;
   /** The payer's wallet, where it is known. */
   readonly payer?: string;
+  /** Its transaction on the chain, base58, where it has landed: it may have paid before, or failed. */
+  readonly signature?: string;
 }
 
 /** The response to "is this payment good?". */
@@ -91,5 +93,5 @@ export interface Receipt {
  */
 export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }
-  | ({ readonly status: 'failed'; readonly signature?: string } & Refusal)
+  | ({ readonly status: 'failed' } & Refusal)
   | { readonly status: 'pending'; readonly signature?: string; readonly payer: string };

@@ -52,7 +52,7 @@ export interface SettleStep {
 export type BackendSettlement =
   | Exclude<Settlement, { readonly status: 'failed' }>
   | ({ readonly status: 'unsent' } & Refusal)
-  | ({ readonly status: 'failed'; readonly final: 'failed' | 'expired'; readonly signature?: string } & Refusal);
+  | ({ readonly status: 'failed'; readonly final: 'failed' | 'expired' } & Refusal);
 
 /** Where payments are verified and settled: our own connection to the chain, or another facilitator. */
 export interface SettlementBackend {

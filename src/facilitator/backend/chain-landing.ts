@@ -3,11 +3,11 @@ import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Receipt } from '../../protocol/types.js';
 import type { Landing } from '../../solana/confirmation/confirmation.js';
-import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
-import { type ChainFault, explainFault } from '../../solana/rules/simulation.js';
+import { RpcError } from '../../solana/rpc/rpc.js';
+import type { ChainFault } from '../../solana/rules/simulation.js';
 import type { BackendSettlement, InspectedPayment } from './backend.js';
 import type { LandedReader } from './landed-reader.js';
-import { unavailable, unsent } from './outcomes.js';
+import { unavailable } from './outcomes.js';
 
 const RETRY_SECONDS = 2;
 
@@ -54,16 +54,6 @@ export async function asked<T>(call: Promise<T>): Promise<T> {
 export function unknownInOutage(error: unknown): Landing {
   if (error instanceof RpcError) return { status: 'unknown' };
   throw error;
-}
-
-/** What became of a transaction that the node turned away: nothing was sent, and the payer learns why. */
-export async function rejectedSettlement(
-  err: unknown,
-  inspected: InspectedPayment,
-  rpc: SolanaRpc,
-): Promise<BackendSettlement> {
-  const { reason, message } = payerFault(await online(explainFault(err, inspected, rpc)));
-  return unsent(reason, inspected.payer, message);
 }
 
 /** As much of a payment as is needed to judge what became of it. */

@@ -1,14 +1,13 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
-import { signatureText } from '../../protocol/address.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Refusal, Terms, Verification } from '../../protocol/types.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../../solana/confirmation/confirmation.js';
+import { createSignatureHistory } from '../../solana/confirmation/signature-history.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import type { CheckPolicy } from '../../solana/rules/rules.js';
-import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type {
   BackendSettlement,
@@ -17,7 +16,7 @@ import type {
   SettlementBackend,
   SettleStep,
 } from '../backend/backend.js';
-import { online, rejectedSettlement, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
+import { online, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
 import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
@@ -33,6 +32,7 @@ import {
 } from './look-at-funds.js';
 import { createOffered, type OfferedParts } from './offered.js';
 import { hasLandedSince, judgeRefusal, notTaken } from './refused-send.js';
+import { type FaultParts, firstSignature, signedBy, whyNotTaken } from './why-not-taken.js';
 
 /** What the embedded facilitator works with. */
 export interface ChainBackendParts extends LookParts, OfferedParts {
@@ -58,7 +58,7 @@ const VERIFIED_MAX = 10_000;
 const OVER_MAX = 50_000;
 
 /** What the functions of the backend work with. */
-interface WorkingParts extends ChainBackendParts {
+interface WorkingParts extends ChainBackendParts, FaultParts {
   /** Payments of which this process has known the outcome, by the hashes of their messages. */
   readonly over: LRUCache<string, true>;
 }
@@ -66,7 +66,11 @@ interface WorkingParts extends ChainBackendParts {
 /** Verifies and settles on the chain, with fee payers of our own. */
 export function createChainBackend(given: ChainBackendParts): SettlementBackend {
   const { network, rpc, delivery, blockhashes, policy, sponsorship } = given;
-  const parts: WorkingParts = { over: boundedCache({ max: OVER_MAX }), ...given };
+  const parts: WorkingParts = {
+    over: boundedCache({ max: OVER_MAX }),
+    history: createSignatureHistory(rpc),
+    ...given,
+  };
   const offered = createOffered(parts);
   const verified: VerifiedCache = boundedCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
@@ -87,7 +91,7 @@ export function createChainBackend(given: ChainBackendParts): SettlementBackend 
 }
 
 async function verify(
-  parts: ChainBackendParts,
+  parts: WorkingParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
   purpose: PaymentPurpose | undefined,
@@ -123,7 +127,7 @@ async function settle(
     const refusal =
       (await faultBefore(parts, verified, inspected)) ??
       (sponsored && (await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))));
-    if (refusal) return (await sentAndLanded(parts, inspected, step)) ?? unsent(refusal.reason, payer, refusal.message);
+    if (refusal) return (await sentAndLanded(parts, inspected, step)) ?? { status: 'unsent', payer, ...refusal };
     const settlement = await signAndSend(parts, verified, inspected, step);
     // It was seen before it landed: whoever shows it again is to be seen again.
     verified.delete(transaction.messageHash);
@@ -141,7 +145,7 @@ async function sentAndLanded(
 ): Promise<BackendSettlement | undefined> {
   const { transaction, payer } = inspected;
   const before = await step.sentBefore?.();
-  const signed = before?.by === 'same' ? sign(parts, inspected) : undefined;
+  const signed = before?.by === 'same' ? signedBy(parts.feePayers, inspected) : undefined;
   if (before?.by !== 'same' || signed === undefined) return undefined;
   const sent = { signature: firstSignature(signed, transaction), blockhash: transaction.blockhash };
   if (!(await hasLandedSince(parts.landed, sent.signature, before))) return undefined;
@@ -154,7 +158,7 @@ async function sentAndLanded(
  * be proven first, and does not show whose the account is that is paid into.
  */
 async function faultBefore(
-  parts: ChainBackendParts,
+  parts: WorkingParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
 ): Promise<Omit<Refusal, 'payer'> | undefined> {
@@ -174,7 +178,7 @@ async function signAndSend(
   step: SettleStep,
 ): Promise<BackendSettlement> {
   const { transaction, terms, payer } = inspected;
-  const signed = sign(parts, inspected);
+  const signed = signedBy(parts.feePayers, inspected);
   if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);
   const height = defined({ lastValidBlockHeight: parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash) });
@@ -205,7 +209,7 @@ async function signAndSend(
   parts.sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
   // What the chain knew already, others have made to land.
   await step.notSent(verdict.err !== 'AlreadyProcessed');
-  return rejectedSettlement(verdict.err, inspected, parts.rpc);
+  return { status: 'unsent', payer, ...(await whyNotTaken(parts, inspected, verdict)) };
 }
 
 /** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
@@ -218,12 +222,6 @@ function concluded(
   const end = sponsoredEnd(settlement);
   if (sponsored && end !== undefined) sponsorship.ended(transaction.messageHash, payer, end);
   return settlement;
-}
-
-/** A payer that pays the network fee itself has signed everything already. What was sent before is the same bytes again, at no further cost. */
-function sign({ feePayers }: ChainBackendParts, inspected: InspectedPayment): Uint8Array | undefined {
-  const { transaction, terms, sponsored } = inspected;
-  return sponsored ? feePayers.get(terms.feePayer ?? '')?.sign(transaction) : transaction.bytes;
 }
 
 async function send(
@@ -255,7 +253,7 @@ async function resume(
   if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
   const height = defined({ lastValidBlockHeight: record.lastValidBlockHeight });
   // The same message has the same signature of ours. One that bears another signature of its payer is another transaction.
-  const signed = sign(parts, inspected);
+  const signed = signedBy(parts.feePayers, inspected);
   const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
   const again = isSame ? { transaction: signed } : {};
   if (inspected.sponsored) parts.sponsorship.resumed(inspected, signature);
@@ -288,8 +286,4 @@ async function watch(
 
 function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {
   return Math.min(terms.maxTimeoutSeconds * 1000, settleTimeoutMs);
-}
-
-function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransaction): string {
-  return signatureText(signed.subarray(signaturesOffset, signaturesOffset + 64));
 }

@@ -6,15 +6,15 @@ import type { ReceivingAccount, ReceivingAccounts } from '../../solana/accounts/
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { AccountState, SimulationOptions, SimulationOutcome, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { guardProof, guardsOnFeePayer } from '../../solana/rules/guards.js';
-import { explainFault } from '../../solana/rules/simulation.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { inSpan } from '../../telemetry/trace.js';
 import type { InspectedPayment } from '../backend/backend.js';
-import { online, payerFault } from '../backend/chain-landing.js';
+import { online } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
 import { delegateIn, leftAfter, spendingOf } from '../sponsorship/spending.js';
 import type { LookAtFunds } from '../sponsorship/sponsorship.js';
+import { type FaultParts, whyNotTaken } from './why-not-taken.js';
 
 /** What looking takes. */
 export interface LookParts {
@@ -42,7 +42,11 @@ const GUARD_CALLS = {
 } as const;
 
 /** Simulates the payment, and sees what it would leave in its payer's accounts and whose those are that it goes to. */
-export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected: InspectedPayment): LookAtFunds {
+export function lookAtFunds(
+  parts: LookParts & FaultParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+): LookAtFunds {
   const { transaction, sponsored } = inspected;
   const spending = sponsored ? spendingOf(transaction) : [];
   const receivers = receiversOf(inspected);
@@ -56,9 +60,7 @@ export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected
     const about = { 'tollhouse.payment.id': transaction.messageHash };
     const simulation = await inSpan('tollhouse.simulate', about, () => online(simulate(parts, inspected, asked)));
     const { err, slot } = simulation;
-    if (err !== null) {
-      return { ok: false, refusal: payerFault(await online(explainFault(err, inspected, parts.rpc))) };
-    }
+    if (err !== null) return { ok: false, refusal: await whyNotTaken(parts, inspected, simulation) };
     const proof = guardProof(guards, simulation);
     if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
     if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
@@ -81,14 +83,14 @@ async function simulate(
   parts: LookParts,
   inspected: InspectedPayment,
   asked: SimulationOptions,
-): Promise<SimulationOutcome> {
+): Promise<SimulationOutcome & { readonly isUncompared?: boolean }> {
   const { bytes } = inspected.transaction;
   const first = await parts.rpc.simulateTransaction(bytes, asked);
   const isBehind = first.err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
   if (!isBehind) return first;
   const second = await parts.rpc.simulateTransaction(bytes, Object.assign({ replaceBlockhash: true }, asked));
   if (second.err === 'BlockhashNotFound') throw unavailable(BEHIND);
-  return second;
+  return { ...second, isUncompared: true };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { readChainTime } from '../../solana/accounts/chain-time.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
 import type { Landing } from '../../solana/confirmation/confirmation.js';
@@ -32,12 +33,12 @@ export interface RefusedTransaction {
 
 /**
  * What a refusal comes to. `landed`: the chain knows the transaction, and it is the one that was just sent. `may_land`: nothing
- * speaks against it but the word of one node. `refused`: it fails, by Solana's TransactionError.
+ * speaks against it but the word of one node. `refused`: it fails, by Solana's TransactionError, in the bank of a slot.
  */
 export type RefusalVerdict =
   | { readonly status: 'landed' }
   | { readonly status: 'may_land' }
-  | { readonly status: 'refused'; readonly err: unknown };
+  | { readonly status: 'refused'; readonly err: unknown; readonly slot?: number | undefined };
 
 /** The chain tells the second in which a block was made, and clocks differ a little. */
 const CLOCK_MS = 2_000;
@@ -63,7 +64,7 @@ export async function judgeRefusal(
   refused: RefusedTransaction,
   { err: first }: Extract<Landing, { readonly status: 'rejected' }>,
 ): Promise<RefusalVerdict> {
-  const err = first === 'AlreadyProcessed' ? first : await simulateAgain(parts, inspected);
+  const { err, slot } = first === 'AlreadyProcessed' ? { err: first } : await simulateAgain(parts, inspected);
   if (err === null) return { status: 'may_land' };
 
   const isOurs = err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, refused));
@@ -71,12 +72,14 @@ export async function judgeRefusal(
   if (isOurs || (before?.by === 'same' && (await hasLandedSince(parts.landed, signature, before))))
     return { status: 'landed' };
   const isAlive = err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected).catch(unknownYet));
-  return isAlive ? { status: 'may_land' } : { status: 'refused', err };
+  return isAlive ? { status: 'may_land' } : { status: 'refused', err, ...defined({ slot }) };
 }
 
-async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPayment): Promise<unknown> {
-  const { err } = await rpc.simulateTransaction(transaction.bytes, { commitment: 'processed' }).catch(unknownYet);
-  return err;
+function simulateAgain(
+  { rpc }: RefusalParts,
+  { transaction }: InspectedPayment,
+): Promise<{ readonly err: unknown; readonly slot?: number }> {
+  return rpc.simulateTransaction(transaction.bytes, { commitment: 'processed' }).catch(unknownYet);
 }
 
 /** Whether what was refused before has landed all the same, and not before it was sent; a blockhash that has expired since hides that. */

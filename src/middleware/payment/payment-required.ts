@@ -117,11 +117,12 @@ export function paidHeaders(
   };
 }
 
-/** Cause of the 402 for a payment that was refused, or that was sent and failed; a wallet that pays nothing here is told so with a 403. */
-export function refusalCause(refusal: Refusal & { readonly signature?: string }): RequiredCause {
-  const isSuspended = refusal.reason === 'wallet_suspended';
-  const code = refusal.signature === undefined ? 'payment_invalid' : 'payment_failed';
-  return { code: isSuspended ? refusal.reason : code, reason: refusal.reason, detail: refusal.message };
+/** Cause of the 402 for a payment that was refused, or that was sent and failed, or that has landed before and is in no books; a wallet that pays nothing here is told so with a 403. */
+export function refusalCause(refusal: Refusal): RequiredCause {
+  const { reason, message: detail, signature } = refusal;
+  if (reason === 'wallet_suspended') return { code: reason, reason, detail };
+  if (signature === undefined) return { code: 'payment_invalid', reason, detail };
+  return { code: reason === 'duplicate_settlement' ? 'payment_already_used' : 'payment_failed', reason, detail };
 }
 
 /** Answers 402 in every protocol at once: headers and JSON for clients, a page for browsers. */

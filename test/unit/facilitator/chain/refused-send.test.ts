@@ -66,12 +66,12 @@ describe('a transaction that a node simulated in vain', () => {
   test.each<[string, Given, object]>([
     ['may land where it would succeed now', { said: FUNDS, simulated: null }, { status: 'may_land' }],
     ['may land where the node did not say why, and it would succeed', { simulated: null }, { status: 'may_land' }],
-    ['is refused where it fails again', { said: FUNDS, simulated: FUNDS }, { status: 'refused', err: FUNDS }],
-    ['is refused for what is said last', { said: 'x', simulated: FUNDS }, { status: 'refused', err: FUNDS }],
+    ['is refused where it fails again', { said: FUNDS, simulated: FUNDS }, { status: 'refused', err: FUNDS, slot: 1 }],
+    ['is refused for what is said last', { said: 'x', simulated: FUNDS }, { status: 'refused', err: FUNDS, slot: 1 }],
     [
       'is refused where its blockhash is unknown, and nobody knows how long it lives',
       { said: 'BlockhashNotFound', simulated: 'BlockhashNotFound' },
-      { status: 'refused', err: 'BlockhashNotFound' },
+      { status: 'refused', err: 'BlockhashNotFound', slot: 1 },
     ],
     [
       'may land where its blockhash is unknown to nodes, and we know its end: the height tells',
@@ -81,7 +81,7 @@ describe('a transaction that a node simulated in vain', () => {
     [
       'is refused where its blockhash is unknown, and its end has passed',
       { said: 'BlockhashNotFound', simulated: 'BlockhashNotFound', isHeightKnown: true, blockHeight: 13 },
-      { status: 'refused', err: 'BlockhashNotFound' },
+      { status: 'refused', err: 'BlockhashNotFound', slot: 1 },
     ],
     [
       'has landed where it is processed by now',
