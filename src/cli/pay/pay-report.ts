@@ -23,7 +23,13 @@ export function printTerms(chosen: AffordableTerms, payer: string, offered: numb
 export function printSettlement(response: UrlResponse, took: string, verdict: PaymentVerdict): void {
   if (verdict === 'paid') {
     const receipt = readReceipt(response.header);
-    tellStep('settled', `in ${took}, transaction ${String(receipt?.['transaction'])}`);
+    const transaction = String(receipt?.['transaction']);
+    if (receipt?.['success'] === true) tellStep('settled', `in ${took}, transaction ${transaction}`);
+    else
+      tellStep(
+        'paid before',
+        `transaction ${transaction}; it brings nothing more here. Do not pay again: show this to the seller`,
+      );
   } else {
     printUnsettled(response, verdict);
   }
@@ -52,12 +58,13 @@ export function coveredUntil({ status, header }: UrlResponse): string | undefine
 export type PaymentVerdict = 'paid' | 'refused' | 'open';
 
 /**
- * What a response proves: a receipt says it, and a refusal of the first attempt. What is refused later may have been paid by
- * an earlier attempt, and a server that fails says nothing.
+ * What a response proves: a receipt says it, as one does that names the transaction of a payment that was made before, and a refusal of
+ * the first attempt. What is refused later may have been paid by an earlier attempt, and a server that fails says nothing.
  */
 export function verdictOf({ status, header }: UrlResponse, doubts: number): PaymentVerdict {
-  const success = readReceipt(header)?.['success'];
-  if (success === true) return 'paid';
+  const { success, errorReason, transaction } = readReceipt(header) ?? {};
+  const isPaidBefore = errorReason === 'duplicate_settlement' && typeof transaction === 'string' && transaction !== '';
+  if (success === true || isPaidBefore) return 'paid';
   return doubts > 0 || (status >= 500 && success !== false) || status < 400 ? 'open' : 'refused';
 }
 
@@ -72,11 +79,18 @@ export async function printChange({ before, paidIn }: UrlPayment, after: Promise
 
 /**
  * Shows how the same payment is sent again.
- * @param tell - what prints a step. Default: on standard error
+ * @param how - `tell` prints a step, by default on standard error; `isRefused` where the server has refused what had been sent before: it
+ *   promises nothing then
  */
-export function printAgain(command: string, tell = tellStep): void {
+export function printAgain(
+  command: string,
+  { tell = tellStep, isRefused = false }: { readonly tell?: typeof tellStep; readonly isRefused?: boolean } = {},
+): void {
   tell('again', command);
-  tell('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
+  const brings = isRefused ? 'but the server has just refused it' : 'and brings the response that it has bought';
+  tell('', `sends the same payment again: it is never taken twice, ${brings}`);
+  if (isRefused)
+    tell('', 'see what the wallet has paid, above and on the chain, and ask the seller before you pay anew');
 }
 
 /**

@@ -83,7 +83,7 @@ async function tellDecided(
   );
   if (isOver && isWhole) kept.forget();
   if (form.json) return isServed ? 0 : 1;
-  if (!isOver) printAgain(kept.command);
+  if (!isOver) printAgain(kept.command, { isRefused: verdict === 'open' && response.status < 500 });
   else if (!isWhole) printWhole(again);
   // Last, as nobody has to wait for a chain who has his answer.
   await printChange(sent, holdingsOf(sent));

@@ -49,7 +49,7 @@ function tellUnknown({ what, settle }: SignedPayment, told: string, again: strin
   if (json) printJson({ payment_id: settle.payment_id, success: null, detail: told, again });
   else {
     printStep('not known', `whether ${what} was paid: ${told}`);
-    printAgain(again, printStep);
+    printAgain(again, { tell: printStep });
   }
   return 1;
 }
