@@ -60,6 +60,8 @@ export const DE: PageTexts = {
     alreadyPaid: 'Das haben Sie bezahlt.',
     opening: 'Bezahlt. Wird geöffnet …',
     lost: 'Das haben Sie früher bezahlt; was Sie gekauft haben, ist nicht mehr aufgehoben.',
+    paidBefore:
+      'Das haben Sie schon bezahlt, und die Seite weiß davon nichts mehr. Zahlen Sie nicht noch einmal: Zeigen Sie dem Verkäufer diese Transaktion: {signature}',
     signing: 'Unterschreiben Sie die Nachricht in {wallet} …',
     signInFailed: 'Die Anmeldung wurde nicht angenommen: {reason}',
     formLost:

@@ -57,6 +57,8 @@ export const EN: PageTexts = {
     alreadyPaid: 'You have paid for this.',
     opening: 'Paid. Opening …',
     lost: 'You have paid for this before, and what you bought is no longer kept.',
+    paidBefore:
+      'You have paid for this already, and the site does not remember it. Do not pay again: show the seller this transaction: {signature}',
     signing: 'Sign the message in {wallet} …',
     signInFailed: 'The sign-in was not taken: {reason}',
     formLost:

@@ -57,6 +57,8 @@ export const ES: PageTexts = {
     alreadyPaid: 'Ya ha pagado por esto.',
     opening: 'Pagado. Abriendo …',
     lost: 'Ya pagó por esto antes, y lo que compró ya no se guarda.',
+    paidBefore:
+      'Ya pagó por esto, y el sitio no lo recuerda. No pague otra vez: muestre al vendedor esta transacción: {signature}',
     signing: 'Firme el mensaje en {wallet} …',
     signInFailed: 'No se ha aceptado la entrada: {reason}',
     formLost:

@@ -59,6 +59,8 @@ export const FR: PageTexts = {
     alreadyPaid: 'Vous avez déjà payé.',
     opening: 'Payé. Ouverture …',
     lost: 'Vous aviez déjà payé, et ce que vous avez acheté n’est plus gardé.',
+    paidBefore:
+      'Vous avez déjà payé, et le site ne s’en souvient plus. Ne payez pas de nouveau : montrez au vendeur cette transaction : {signature}',
     signing: 'Signez le message dans {wallet} …',
     signInFailed: 'La connexion n’a pas été acceptée : {reason}',
     formLost:

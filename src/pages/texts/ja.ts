@@ -58,6 +58,8 @@ export const JA: PageTexts = {
     alreadyPaid: 'お支払い済みです。',
     opening: 'お支払いが完了しました。開いています…',
     lost: '以前にお支払い済みですが、購入した内容はもう保持されていません。',
+    paidBefore:
+      'すでにお支払い済みですが、サイトに記録が残っていません。もう一度支払わず、このトランザクションを販売者に見せてください：{signature}',
     signing: '{wallet} でメッセージに署名してください…',
     signInFailed: 'サインインは受け付けられませんでした: {reason}',
     formLost:

@@ -25,6 +25,7 @@ export interface PaywallStateTexts {
   readonly alreadyPaid: string;
   readonly opening: string;
   readonly lost: string;
+  readonly paidBefore: string;
   readonly signing: string;
   readonly signInFailed: string;
   readonly formLost: string;

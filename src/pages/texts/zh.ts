@@ -57,6 +57,7 @@ export const ZH: PageTexts = {
     alreadyPaid: '您已付过款。',
     opening: '已付款。正在打开……',
     lost: '您以前付过款，但所购内容已不再保留。',
+    paidBefore: '您已为此付款，但本站没有记录。请勿再次付款，请向卖家出示此交易：{signature}',
     signing: '请在 {wallet} 中签署消息……',
     signInFailed: '登录未被接受：{reason}',
     formLost: '付款期间无法保留您发送的内容：内容过大，或不是 UTF-8 编码。未付款。',

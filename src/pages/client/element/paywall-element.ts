@@ -1,7 +1,7 @@
 import type { ElementData } from '../../paywall/paywall-data.js';
 import { Paywall } from '../paywall.js';
 import { button, chosenIn, pageView } from '../view.js';
-import { fromBase64 } from '../wire/bytes.js';
+import { receiptIn } from '../wire/receipt.js';
 import { isIn } from '../wire/send-request.js';
 import { askForTerms, type ElementRequest, elementRequest, termsIn } from './element-request.js';
 import { elementSheet } from './element-style.js';
@@ -127,14 +127,5 @@ export class PaywallElement extends HTMLElement {
     // The button that was pressed is gone: what it has opened is read next.
     this.tabIndex = -1;
     this.focus({ preventScroll: true });
-  }
-}
-
-function receiptIn({ headers }: Response): Unlocked['receipt'] {
-  try {
-    const told: unknown = JSON.parse(new TextDecoder().decode(fromBase64(headers.get('PAYMENT-RESPONSE') ?? '')));
-    return typeof told === 'object' && told !== null ? { ...told } : undefined;
-  } catch {
-    return undefined;
   }
 }

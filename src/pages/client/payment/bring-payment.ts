@@ -1,16 +1,27 @@
 import type { PageRequest } from '../../paywall/paywall-data.js';
+import { receiptIn } from '../wire/receipt.js';
 import { isIn, pause, problemOf, sendRequest } from '../wire/send-request.js';
 
 /** How bringing a payment ended. */
 export type Brought =
   | { readonly status: 'in'; readonly answer: Response }
-  /** The payment was refused for good: nothing was paid with it. */
-  | { readonly status: 'refused'; readonly code: string; readonly reason: string }
+  /** The payment was refused for good: it buys nothing here. */
+  | {
+      readonly status: 'refused';
+      readonly code: string;
+      readonly reason: string;
+      /** Of its transaction on the chain, where the server tells it; else empty. */
+      readonly signature: string;
+      /** Whether it was brought before without a word of what became of it. */
+      readonly isDoubtful: boolean;
+    }
   /** What lies behind the gate has failed. The payment stays good. */
   | { readonly status: 'failed'; readonly httpStatus: number };
 
 /** The code of a payment that has bought what it can buy. */
 export const ALREADY_USED = 'payment_already_used';
+/** The same of one that has landed, and of which the books know nothing. */
+export const PAID_BEFORE = 'duplicate_settlement';
 
 /** What is shown while the outcome is not known. */
 export type Waiting = 'settling' | 'pending' | 'away';
@@ -42,7 +53,7 @@ export async function bringPayment(
     if (answer !== undefined && isIn(answer)) return { status: 'in', answer };
     const problem = answer === undefined ? {} : await problemOf(answer);
     const code = String(problem['code'] ?? '');
-    if (answer?.status === 402) return refusal(code, problem);
+    if (answer?.status === 402) return { ...refusal(code, problem, answer), isDoubtful: tries > 0 };
     if (answer !== undefined && !UNDECIDED.has(code) && (code !== '' || !AWAY.has(answer.status))) {
       return { status: 'failed', httpStatus: answer.status };
     }
@@ -51,9 +62,10 @@ export async function bringPayment(
   }
 }
 
-function refusal(code: string, problem: Readonly<Record<string, unknown>>): Brought {
+function refusal(code: string, problem: Readonly<Record<string, unknown>>, answer: Response) {
   const reason = String(problem['error'] ?? code);
-  return { status: 'refused', code: reason, reason: String(problem['detail'] ?? reason) };
+  const signature = String(receiptIn(answer)?.['transaction'] ?? '');
+  return { status: 'refused', code: reason, reason: String(problem['detail'] ?? reason), signature } as const;
 }
 
 /** As long as the server says, else longer from try to try. */

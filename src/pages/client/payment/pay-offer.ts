@@ -2,10 +2,12 @@ import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
 import { canEnterWith } from '../enter.js';
 import { toBase64, toHeader } from '../wire/bytes.js';
-import { ALREADY_USED, type Brought, bringPayment } from './bring-payment.js';
+import { ALREADY_USED, type Brought, bringPayment, PAID_BEFORE } from './bring-payment.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';
+
+type Refused = Extract<Brought, { readonly status: 'refused' }>;
 
 /** What a reader is told, with the words that are put into it. */
 export type Say = (text: keyof PaywallStateTexts, words?: Readonly<Record<string, string>>) => void;
@@ -20,7 +22,7 @@ export type Paid =
   /** It is paid, or may be: the same payment is to be brought again. */
   | { readonly status: 'kept'; readonly header: string };
 
-/** Codes of payments whose blockhash has run out: nothing was paid, and nothing can be with them. */
+/** Codes of payments whose blockhash has run out, and that have not landed: nothing can be paid with them. */
 const RUN_OUT: ReadonlySet<string> = new Set([
   'invalid_exact_svm_blockhash_expired',
   'invalid_exact_svm_transaction_expired',
@@ -67,7 +69,9 @@ export async function payOffer(
     const brought = await bring(data, header, say, offer.turn);
     if (brought.status === 'in') return { ...brought, header };
     if (brought.status === 'failed') return { status: 'kept', header };
-    if (isRenewed || !RUN_OUT.has(brought.code)) return stop(refusalText(brought), { reason: brought.reason });
+    // Where it was brought before, and no word came of that, it is for the reader to say whether another is signed.
+    const mayRenew = !isRenewed && !brought.isDoubtful && RUN_OUT.has(brought.code);
+    if (!mayRenew) return stop(refusalText(brought), refusalWords(brought), isPaidBefore(brought) ? 'reload' : 'again');
   }
 }
 
@@ -83,8 +87,18 @@ export async function bring({ request }: PaywallData, header: string, say: Say, 
 }
 
 /** What is said of a payment that was signed here and refused. */
-export function refusalText({ code }: { readonly code: string }): 'lost' | 'refused' {
-  return code === ALREADY_USED ? 'lost' : 'refused';
+export function refusalText(refused: Refused): 'lost' | 'paidBefore' | 'refused' {
+  if (isPaidBefore(refused)) return 'paidBefore';
+  return refused.code === ALREADY_USED ? 'lost' : 'refused';
+}
+
+/** The words that are put into it. */
+export function refusalWords({ reason, signature }: Refused): Readonly<Record<string, string>> {
+  return { reason, signature };
+}
+
+function isPaidBefore({ code, signature }: Refused): boolean {
+  return code === PAID_BEFORE && signature !== '';
 }
 
 async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAccount, chain: string) {
