@@ -87,10 +87,7 @@ export interface Receipt {
   readonly slot: number;
 }
 
-/**
- * How a settlement ended: landed, refused or failed, or not known yet. One that failed without having been sent may be
- * brought again. A pending one is without a signature where another facilitator settles and did not tell it.
- */
+/** How it ended. What failed unsent may be brought again; a pending one is without a signature where another facilitator did not tell it. */
 export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }
   | ({ readonly status: 'failed' } & Refusal)
