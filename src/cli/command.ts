@@ -28,16 +28,30 @@ export class SystemError extends CommandError {
 
 /** A server refused; the message holds its code and detail. */
 export class RefusedError extends CommandError {
+  readonly retryable: boolean | undefined;
+  readonly waitMs: number;
+  readonly fields: readonly string[];
+
   constructor(
     readonly status: number,
     /** Code of the problem; undefined when the server named none. */
     readonly code: string | undefined,
     message: string,
-    /** Whether the same request may bring something else later; undefined when the server does not tell. */
-    readonly retryable?: boolean,
-    /** How long the server asks to wait before that, in milliseconds. */
-    readonly waitMs = 0,
+    { retryable, waitMs = 0, fields = [] }: RefusalFacts = {},
   ) {
     super(message);
+    this.retryable = retryable;
+    this.waitMs = waitMs;
+    this.fields = fields;
   }
+}
+
+/** What a server tells beside the sentence with which it refuses. */
+interface RefusalFacts {
+  /** Whether the same request may bring something else later; undefined when the server does not tell. */
+  readonly retryable?: boolean | undefined;
+  /** How long the server asks to wait before that, in milliseconds. Default 0. */
+  readonly waitMs?: number;
+  /** JSON pointers of the fields that are at fault. Default: none. */
+  readonly fields?: readonly string[];
 }

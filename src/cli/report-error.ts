@@ -3,12 +3,13 @@ import { wholeError } from '../lib/error-text.js';
 import { plainLines } from '../lib/plain-text.js';
 import { RpcError } from '../solana/rpc/rpc.js';
 import { CommandError, RefusedError, SystemError, UsageError } from './command.js';
+import { asCalled } from './output/own-command.js';
 import { fileFault } from './output/system-words.js';
 import { jsonText } from './output/terminal.js';
 
 /** What to do when a node does not answer. */
 const NODE_ADVICE =
-  'is the node running? "tollhouse serve" and "tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
+  'is the node running? "npx tollhouse serve" and "npx tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
 
 /**
  * Tells on standard error what went wrong: mistakes and outages in a sentence, as JSON where that was asked for; only bugs show
@@ -19,8 +20,8 @@ export function reportError(error: unknown, asJson: boolean, before = ''): void 
   const known = knownError(error);
   if (asJson) {
     const { code, message } = known ?? { code: 'internal_error', message: String(error) };
-    console.error(jsonText({ error: { code, message: `${before}${message}` } }));
-  } else console.error(known === undefined ? error : `tollhouse: ${before}${plainLines(known.message)}`);
+    console.error(jsonText({ error: { code, message: asCalled(`${before}${message}`) } }));
+  } else console.error(known === undefined ? error : `tollhouse: ${asCalled(before + plainLines(known.message))}`);
 }
 
 function knownError(error: unknown): { readonly code: string; readonly message: string } | undefined {

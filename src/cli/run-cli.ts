@@ -31,7 +31,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
 
 function unknownCommand(name: string): string {
   if (name === 'export')
-    return `there is no command "export"; "tollhouse db export" writes payments for the bookkeeper`;
+    return `there is no command "export"; "npx tollhouse db export" writes payments for the bookkeeper`;
   const names = COMMANDS.map((it) => it.name);
   const meant = didYouMean(name, [...names, 'help']);
   return `there is no command "${name}"; ${meant === undefined ? `the commands are ${names.join(', ')}` : `did you mean "${meant}"?`}`;

@@ -5,11 +5,11 @@ import { UsageError } from './command.js';
 export type Action = (args: readonly string[]) => Promise<number>;
 
 /** The action that the first argument names: `list` of `tollhouse projects list`. */
-export function pickAction(command: string, actions: Readonly<Record<string, Action>>, name = ''): Action {
+export function pickAction<A = Action>(command: string, actions: Readonly<Record<string, A>>, name = ''): A {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action !== undefined) return action;
   const names = Object.keys(actions);
   const meant = didYouMean(name, names);
-  const hint = meant === undefined ? `say what to do: ${command} ${names.join(', ')}` : `did you mean "${meant}"?`;
+  const hint = meant === undefined ? `say what to do: npx ${command} ${names.join(', ')}` : `did you mean "${meant}"?`;
   throw new UsageError(name === '' ? hint : `"${command} ${name}" is not understood; ${hint}`);
 }

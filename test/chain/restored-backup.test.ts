@@ -199,7 +199,7 @@ test('reconciling says of such a payout that a backup may have been restored, an
 
     expect(found.get(signature)).toMatchObject({
       detail: expect.stringContaining(`no payout explains it: it names the payout ${id}`),
-      advice: expect.stringContaining('tollhouse payouts resolve'),
+      advice: expect.stringContaining('npx tollhouse payouts resolve'),
     });
   } finally {
     await rpc.close();

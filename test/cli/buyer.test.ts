@@ -36,7 +36,10 @@ describe('somebody who buys', () => {
     for (const words of [['weather'], ['list'], ['list', 'weather']])
       expect((await run('marketplace', ...words)).text).toMatch(/weather +weather +0\.05 USDC for 10 /);
     const none = await run('marketplace', 'list', 'submarines');
-    expect(none).toMatchObject({ code: 0, text: expect.stringContaining('"tollhouse marketplace list" shows all') });
+    expect(none).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('"npx tollhouse marketplace list" shows all'),
+    });
     const listed = jsonOf(await run('marketplace', 'show', 'weather', '--json'));
     expect(listed.url).toBe(`${url}/v1/weather`);
 

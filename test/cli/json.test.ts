@@ -54,7 +54,7 @@ describe('--json', () => {
       ['balance', '--demo', '--rpc', 'http://127.0.0.1:9'],
       1,
       'chain_unavailable',
-      '"tollhouse sandbox" start a local one',
+      '"npx tollhouse sandbox" start a local one',
     ],
   ])('an error is JSON on standard error: %j', async (args, code, name, message) => {
     const ran = await fixture.run(...args, '--json');
@@ -65,6 +65,6 @@ describe('--json', () => {
   test('without it, a chain that is not there is one sentence with what to do', async () => {
     const { code, text } = await fixture.run('pay', `${server}/demo`, '--demo', '--rpc', 'http://127.0.0.1:9');
     expect(code).toBe(1);
-    expect(text).toMatch(/\ntollhouse: [^\n]+; is the node running\? "tollhouse serve" [^\n]+\n$/);
+    expect(text).toMatch(/\ntollhouse: [^\n]+; is the node running\? "npx tollhouse serve" [^\n]+\n$/);
   });
 });

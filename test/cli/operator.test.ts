@@ -259,7 +259,7 @@ describe('tollhouse doctor', () => {
       'a recipient without an account',
       () => ({ PAY_TO: newAddress() }),
       2,
-      { what: 'PAY_TO', fix: expect.stringContaining('tollhouse accounts create') },
+      { what: 'PAY_TO', fix: expect.stringContaining('npx tollhouse accounts create') },
     ],
     [
       'a split wallet that is the fee payer',
@@ -271,7 +271,7 @@ describe('tollhouse doctor', () => {
       'a split wallet without an account',
       () => ({ SPLIT_KEYPAIR: fixture.keyFile(Keypair.generate()) }),
       2,
-      { fix: expect.stringContaining('tollhouse accounts create') },
+      { fix: expect.stringContaining('npx tollhouse accounts create') },
     ],
     [
       'a refund wallet that is the fee payer',

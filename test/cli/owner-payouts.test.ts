@@ -68,5 +68,7 @@ test('what is missing or misspelt is said', async () => {
   ] as const) {
     await expect(tollhouse(...args)).rejects.toThrow(told);
   }
-  await expect(runCommand(command, {}, ['pay'])).rejects.toThrow('say whose: tollhouse payouts list|show|pay|resolve');
+  await expect(runCommand(command, {}, ['pay'])).rejects.toThrow(
+    'say whose: npx tollhouse payouts list|show|pay|resolve',
+  );
 });

@@ -59,6 +59,14 @@ describe('tollhouse pay without a limit', () => {
     expect(fixture.held()).toBe(19_000_000n);
   });
 
+  test('a HEAD, which buys nothing, is told why it is not paid for', async () => {
+    const before = fixture.held();
+    const told = 'a HEAD has no body, and gates sell nothing for it: pay with -X GET';
+    expect(await pay(`${shop}/dollar`, '-X', 'HEAD')).toMatchObject({ code: 1, text: expect.stringContaining(told) });
+    expect((await pay(`${shop}/dollar`, '-X', 'HEAD', '--json')).text).toContain(`"detail": "${told}"`);
+    expect(fixture.held()).toBe(before);
+  });
+
   test('signs nothing in a token of which nobody knows the worth, and says what allows it', async () => {
     const { code, text } = await pay(`${hostile}/odd`);
     expect([code, text]).toEqual([1, expect.stringContaining(`the price is 1 ${mint}, over the limit of 1 dollar`)]);

@@ -223,13 +223,15 @@ test('mistakes are told with what was probably meant', async () => {
   const id = await left('unsent');
   await expect(tollhouse('resovle')).rejects.toThrow('did you mean "resolve"?');
   await expect(tollhouse('resolve', `${id.slice(0, -1)}!`)).rejects.toThrow(`did you mean "${id}"?`);
-  await expect(tollhouse('resolve', 'pyo_none')).rejects.toThrow('there is no payout "pyo_none"; "tollhouse payouts"');
+  await expect(tollhouse('resolve', 'pyo_none')).rejects.toThrow(
+    'there is no payout "pyo_none"; "npx tollhouse payouts"',
+  );
   await expect(tollhouse('resolve', id, id)).rejects.toThrow('one payout at a time');
   await expect(tollhouse('resolve', '--failed-for-certian', id)).rejects.toThrow(
     'did you mean "--failed-for-certain"?',
   );
   await expect(tollhouse('--failed-for-certain', id)).rejects.toThrow(
-    `belongs after "resolve": ${'tollhouse payouts'} resolve`,
+    `belongs after "resolve": ${'npx tollhouse payouts'} resolve`,
   );
   await expect(tollhouse('list', 'all')).rejects.toThrow('"all" is not understood');
 });

@@ -99,7 +99,7 @@ describe('tollhouse refund', () => {
 
   test('says what is missing: a payment of the books, its id, and the wallet that pays', async () => {
     expect(await tollhouse({}, 'none')).toMatchObject({ code: 1, text: expect.stringContaining('no payment none') });
-    await expect(tollhouse({})).rejects.toThrow('one payment at a time: tollhouse refund <payment>');
+    await expect(tollhouse({})).rejects.toThrow('one payment at a time: npx tollhouse refund <payment>');
     await expect(tollhouse({ REFUND_KEYPAIR: undefined }, paymentId)).rejects.toThrow('REFUND_KEYPAIR');
   });
 });

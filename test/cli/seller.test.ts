@@ -40,7 +40,7 @@ describe('those who sell', () => {
       ]) {
         const { code, text } = await run(...args, '--server', url);
         expect(text).toBe(
-          `tollhouse: not signed in at ${url}; first tollhouse login --server ${url} --keypair <file>\n`,
+          `tollhouse: not signed in at ${url}; first npx tollhouse login --server ${url} --keypair <file>\n`,
         );
         expect(code).toBe(1);
       }
@@ -164,7 +164,7 @@ describe('those who sell', () => {
       const headers = { 'content-type': 'application/json' };
       await fetch(`${url}/api/v1/auth/revoke`, { method: 'POST', headers, body });
       const { code, text } = await run('projects', 'list');
-      expect(text).toContain(`the sign-in at ${url} has ended; again tollhouse login`);
+      expect(text).toContain(`the sign-in at ${url} has ended; again npx tollhouse login`);
       expect(code).toBe(1);
       expect(signInAt(url)).toBeUndefined();
     });
@@ -188,7 +188,7 @@ describe('those who sell', () => {
         'is not the address of a server',
       ],
       [['login', '--demo', '--server', 'http://me:secret@x'], 'is not the address of a server'],
-      [['projects'], 'say what to do: tollhouse projects list, create, update'],
+      [['projects'], 'say what to do: npx tollhouse projects list, create, update'],
       [['projects', 'lst'], 'did you mean "list"?'],
       [['projects', 'show'], 'usage: tollhouse projects show <slug or id>'],
       [['projects', 'create', '--slug', 'x'], '--slug, --upstream and --price are needed'],
@@ -266,7 +266,7 @@ describe('those who sell', () => {
       const asked = ['--slug', 'a', '--upstream', upstreamUrl, '--price', '$0.01'];
       const { code, text } = await run('projects', 'create', ...asked);
       expect(text).toContain('validation_failed: ');
-      expect(text).toContain('/slug');
+      expect(text).toContain(' --slug: ');
       expect(code).toBe(1);
     });
 

@@ -154,11 +154,13 @@ describe('tollhouse', () => {
 
   test.each([
     [['pya'], 'did you mean "pay"?'],
-    [['export'], '"tollhouse db export" writes payments'],
+    [['db', 'statuss'], '"tollhouse db statuss" is not understood; did you mean "status"?'],
+    [['db'], 'say what to do: npx tollhouse db migrate, status, backup'],
+    [['export'], '"npx tollhouse db export" writes payments'],
     [['pay', 'http://127.0.0.1:1/x'], 'say which wallet pays'],
     [
       ['pay', 'http://127.0.0.1:1/x', '--keypair', 'none.json'],
-      'cannot be read: there is none; "tollhouse keygen" makes',
+      'cannot be read: there is none; "npx tollhouse keygen" makes',
     ],
     [['pay', 'http://127.0.0.1:1/x', '--keypair', 'src'], '"src" cannot be read; it must be a file that you may read'],
     [['pay', 'nonsense', '--demo'], 'is not a URL'],

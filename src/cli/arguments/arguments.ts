@@ -43,7 +43,7 @@ export function readWallet(
   return text;
 }
 
-const WANTED = 'it must hold what "tollhouse keygen" or solana-keygen writes, the secret key and not its address';
+const WANTED = 'it must hold what "npx tollhouse keygen" or solana-keygen writes, the secret key and not its address';
 
 function isKey(text: string): boolean {
   try {
@@ -56,7 +56,9 @@ function isKey(text: string): boolean {
 
 function hintFor(path: string): string {
   if (isKeyItself(path)) return '';
-  return existsSync(path) ? '; it must be a file that you may read' : ': there is none; "tollhouse keygen" makes one';
+  return existsSync(path)
+    ? '; it must be a file that you may read'
+    : ': there is none; "npx tollhouse keygen" makes one';
 }
 
 function isKeyItself(path: string): boolean {

@@ -26,6 +26,26 @@ export const PROJECT_FLAGS = {
   ...UPSTREAM_FLAGS,
 } as const;
 
+/** Which of {@link PROJECT_FLAGS} fills which field. */
+export const PROJECT_FIELDS = {
+  '/slug': '--slug',
+  '/name': '--name',
+  '/description': '--description',
+  '/tags': '--tags',
+  '/example': '--example',
+  '/upstream/url': '--upstream',
+  '/upstream/headers': '--header',
+  '/upstream/query': '--query-param',
+  '/upstream/retries': '--retries',
+  '/upstream/health': '--health',
+  '/upstream/health/interval': '--health-interval',
+  '/pricing': '--price',
+  '/routes': '--route',
+  '/free_calls': '--free-calls',
+  '/split': '--split',
+  '/allowed': '--allowed',
+} as const;
+
 /** What is to be said of a project, as far as other readers of flags look. */
 export interface ProjectChanges {
   readonly slug?: string;
@@ -65,7 +85,7 @@ export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
 export function readProjectChanges({ slug, file, ...flags }: ProjectFlags): object {
   if (slug !== undefined) throw new UsageError('a slug cannot be changed; make another project');
   const changes = file === undefined ? patchOf(changesFrom(flags)) : readProjectFlags({ ...flags, file });
-  if (Object.keys(changes).length === 0) throw new UsageError('say what to change; see tollhouse projects --help');
+  if (Object.keys(changes).length === 0) throw new UsageError('say what to change; see npx tollhouse projects --help');
   return changes;
 }
 
@@ -110,7 +130,7 @@ function readExample(text: string): object {
 
 function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags): object {
   if (slug === undefined || upstream === undefined || price === undefined) {
-    throw new UsageError('--slug, --upstream and --price are needed, or --file; see tollhouse projects --help');
+    throw new UsageError('--slug, --upstream and --price are needed, or --file; see npx tollhouse projects --help');
   }
   return {
     slug,

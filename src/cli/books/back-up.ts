@@ -74,6 +74,6 @@ function tell(databaseUrl: string, { from, to, owed, sent, claimed, setAside }: 
   if (sent > 0)
     printStep('sent', `${sent} payments had been sent: the server asks the chain, and they buy nothing any more`);
   if (claimed > 0) printStep('forgotten', `${claimed} payments had not been sent`);
-  printStep('next', 'tollhouse payouts resolve, where there is a SPLIT_KEYPAIR; then start the server');
-  printStep('then', `tollhouse reconcile --book-lost: finds on the chain what was paid since ${completeUntil}`);
+  printStep('next', 'npx tollhouse payouts resolve, where there is a SPLIT_KEYPAIR; then start the server');
+  printStep('then', `npx tollhouse reconcile --book-lost: finds on the chain what was paid since ${completeUntil}`);
 }

@@ -11,7 +11,7 @@ export async function lookAtSchema(databaseUrl: string): Promise<SchemaState> {
   const missing = missingFile(databaseUrl);
   if (missing === undefined) return readSchema(databaseUrl);
   throw new UsageError(
-    `no such file: ${missing}, which DATABASE_URL names ("${databaseUrl}"); name the one that the server has, or make a new one: tollhouse db migrate`,
+    `no such file: ${missing}, which DATABASE_URL names ("${databaseUrl}"); name the one that the server has, or make a new one: npx tollhouse db migrate`,
   );
 }
 
@@ -21,5 +21,5 @@ export async function lookAtSchema(databaseUrl: string): Promise<SchemaState> {
  */
 export async function requireSchema(databaseUrl: string): Promise<void> {
   const { pending } = await lookAtSchema(databaseUrl);
-  if (pending.length > 0) throw new CommandError('the schema is not up to date; tollhouse db migrate');
+  if (pending.length > 0) throw new CommandError('the schema is not up to date; npx tollhouse db migrate');
 }

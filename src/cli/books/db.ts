@@ -12,6 +12,7 @@ import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
+import { pickAction } from '../sub-command.js';
 import { backUp, markRestored, restore } from './back-up.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportedText, exportPayments } from './export-payments.js';
@@ -63,9 +64,7 @@ const MIB = 1024 * 1024;
 export const db: Command = {
   help: HELP,
   async run([name, ...args]) {
-    const action = name === undefined || !Object.hasOwn(ACTIONS, name) ? undefined : ACTIONS[name];
-    if (action === undefined)
-      throw new UsageError('say what to do: tollhouse db migrate, status, backup, restore or export');
+    const action = pickAction('tollhouse db', ACTIONS, name);
     const { DATABASE_URL, TOKENS_FILE } = process.env;
     const { databaseUrl, tokens } = readConfiguration({ DATABASE_URL, TOKENS_FILE });
     return action(databaseUrl, args, tokens);
@@ -121,7 +120,7 @@ async function status(databaseUrl: string, args: readonly string[]): Promise<num
   printStep('schema', made.at(-1) ?? 'none yet');
   for (const step of pending) printStep('pending', step);
   if (pending.length > 0) {
-    printStep('next', 'tollhouse db migrate');
+    printStep('next', 'npx tollhouse db migrate');
     return 1;
   }
   await withReader(databaseUrl, async (reader) => printCounts(await reader.counts()));
@@ -187,5 +186,5 @@ function onlyJson(args: readonly string[]): boolean {
 }
 
 function noMore(args: readonly string[]): void {
-  if (args.length > 0) throw new UsageError(`"${args.join(' ')}" is not understood; tollhouse db --help`);
+  if (args.length > 0) throw new UsageError(`"${args.join(' ')}" is not understood; npx tollhouse db --help`);
 }

@@ -7,6 +7,7 @@ import type { BookedPayment, PaymentRange, PaymentReader } from '../../storage/b
 import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
 import { writeWhole } from '../../storage/sql/backup/whole-file.js';
 import { CommandError } from '../command.js';
+import { counted } from '../output/counted.js';
 import type { Progress } from '../output/progress.js';
 import { unwritable } from '../output/system-words.js';
 import { findToken } from './booked-token.js';
@@ -72,7 +73,9 @@ export async function exportPayments(
 
 /** How much was written out, in words. */
 export function exportedText({ payments, payouts }: Exported): string {
-  return payouts === 0 ? `${payments} payments` : `${payments} payments, ${payouts} payouts`;
+  return payouts === 0
+    ? counted(payments, 'payment')
+    : `${counted(payments, 'payment')}, ${counted(payouts, 'payout')}`;
 }
 
 /** Characters that are written at once. */

@@ -3,6 +3,7 @@ import { createSecretBox } from '../../gateway/upstream-secrets/secret-box.js';
 import { readConfiguration } from '../../server/configuration/configuration.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, readArguments } from '../arguments/arguments.js';
+import { counted } from '../output/counted.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { requireSchema } from './current-schema.js';
 import { withStorage } from './with-storage.js';
@@ -47,8 +48,8 @@ function tell(databaseUrl: string, lost: readonly LostSecrets[], { left, isSure,
 function resultOf(found: number, left: number, isSure: boolean): string {
   if (found === 0) return 'SECRETS_KEY opens every secret; nothing is to be forgotten';
   if (!isSure) {
-    return `${found} projects have secrets that SECRETS_KEY does not open. Where their key is lost for good, --yes takes them away`;
+    return `${counted(found, 'project has', 'projects have')} secrets that SECRETS_KEY does not open. Where their key is lost for good, --yes takes them away`;
   }
-  if (left > 0) return `${left} projects were changed meanwhile; run this again`;
-  return 'the server starts again; these owners give their secrets anew (tollhouse projects update <slug> --header …), and their calls go without until then';
+  if (left > 0) return `${counted(left, 'project was', 'projects were')} changed meanwhile; run this again`;
+  return 'the server starts again; these owners give their secrets anew (npx tollhouse projects update <slug> --header …), and their calls go without until then';
 }

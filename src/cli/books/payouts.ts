@@ -62,7 +62,9 @@ Environment, as of the server:
     const [name] = args;
     if (args.some((it) => /^--project(?:=|$)/.test(it))) return ownerPayouts(args);
     if (args[0]?.startsWith('--failed-for-certain')) {
-      throw new UsageError(`--failed-for-certain belongs after "resolve": ${NAME} resolve --failed-for-certain <id>`);
+      throw new UsageError(
+        `--failed-for-certain belongs after "resolve": npx ${NAME} resolve --failed-for-certain <id>`,
+      );
     }
     if (name === undefined || name.startsWith('-')) return list(args);
     return pickAction(NAME, actions, name)(args.slice(1));
@@ -70,7 +72,7 @@ Environment, as of the server:
 };
 
 async function ownersOnly(): Promise<number> {
-  throw new UsageError(`say whose: ${NAME} list|show|pay|resolve --project <project>`);
+  throw new UsageError(`say whose: npx ${NAME} list|show|pay|resolve --project <project>`);
 }
 
 async function list(args: readonly string[]): Promise<number> {
@@ -163,7 +165,7 @@ async function resolve(args: readonly string[]): Promise<number> {
   const [id, ...more] = positionals;
   const certain = values['failed-for-certain'];
   if (more.length > 0 || (certain !== undefined && id !== undefined)) {
-    throw new UsageError(`one payout at a time: ${NAME} resolve [<id>], or --failed-for-certain <id>`);
+    throw new UsageError(`one payout at a time: npx ${NAME} resolve [<id>], or --failed-for-certain <id>`);
   }
   const { chain } = configuredOn(values.network);
   if (chain === undefined) {

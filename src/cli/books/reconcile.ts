@@ -13,6 +13,7 @@ import type { Storage } from '../../storage/storage.js';
 import { readArguments } from '../arguments/arguments.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
+import { counted } from '../output/counted.js';
 import { createProgress } from '../output/progress.js';
 import { printStep, secondsSince } from '../output/terminal.js';
 import { reportError } from '../report-error.js';
@@ -22,7 +23,7 @@ import { withStorage } from './with-storage.js';
 
 const WHERE = 'tollhouse reconcile';
 const NOT_RESTORED =
-  '--book-lost is for books that were restored from a backup, by "tollhouse db restore" or "tollhouse db restored"';
+  '--book-lost is for books that were restored from a backup, by "npx tollhouse db restore" or "npx tollhouse db restored"';
 
 /** `tollhouse reconcile`: whether books and chain say the same. */
 export const reconcileCommand: Command = {
@@ -66,7 +67,8 @@ The RPC must keep the history of the whole time. It is the server's configuratio
       network: { type: 'string' },
       json: { type: 'boolean' },
     });
-    if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
+    if (positionals.length > 0)
+      throw new UsageError(`"${positionals.join(' ')}" is not understood; npx ${WHERE} --help`);
     const from = readTime('--from', values.from);
     try {
       const wanted = {
@@ -91,7 +93,7 @@ async function compare(wanted: Wanted, told: Told): Promise<number> {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
   }
   const { pending } = await lookAtSchema(databaseUrl);
-  if (pending.length > 0) throw new UsageError('the schema is not up to date; tollhouse db migrate');
+  if (pending.length > 0) throw new UsageError('the schema is not up to date; npx tollhouse db migrate');
   return withStorage(databaseUrl, async (storage) => {
     const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });
     try {
@@ -136,8 +138,16 @@ const asText: Told = {
   note: (finding) => printStep('note', shown(finding)),
   different: (finding) => printStep('DIFFERENT', shown(finding)),
   end({ payments, payouts, refunds, transactions, differences, open }) {
-    printStep('compared', `${payments} payments, ${payouts} payouts, ${refunds} refunds, ${transactions} transactions`);
-    printStep('result', `${differences} differences, ${open} payments not over yet`);
+    printStep(
+      'compared',
+      [
+        counted(payments, 'payment'),
+        counted(payouts, 'payout'),
+        counted(refunds, 'refund'),
+        counted(transactions, 'transaction'),
+      ].join(', '),
+    );
+    printStep('result', `${counted(differences, 'difference')}, ${counted(open, 'payment')} not over yet`);
   },
 };
 

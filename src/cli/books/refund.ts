@@ -37,7 +37,8 @@ Environment, as of the server:
   async run(args) {
     const { values, positionals } = readArguments(args, { json: { type: 'boolean' }, network: { type: 'string' } });
     const [paymentId, ...more] = positionals;
-    if (paymentId === undefined || more.length > 0) throw new UsageError(`one payment at a time: ${NAME} <payment>`);
+    if (paymentId === undefined || more.length > 0)
+      throw new UsageError(`one payment at a time: npx ${NAME} <payment>`);
     const isJson = values.json === true;
     try {
       return await refund(paymentId, values.network, isJson);

@@ -15,6 +15,7 @@ import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import type { PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import { CommandError, UsageError } from '../command.js';
+import { counted } from '../output/counted.js';
 import { printStep } from '../output/terminal.js';
 import { resolveUnknown } from './resolve-unknown.js';
 
@@ -77,7 +78,8 @@ async function find(book: PayoutStore, id: string, { network }: ChainConfigurati
       id,
       (await book.unfinished()).map((it) => it.id),
     );
-    const hint = meant === undefined ? '"tollhouse payouts" lists those that are not over' : `did you mean "${meant}"?`;
+    const hint =
+      meant === undefined ? '"npx tollhouse payouts" lists those that are not over' : `did you mean "${meant}"?`;
     throw new UsageError(`there is no payout "${id}"; ${hint}`);
   }
   if (payout.network === network) return payout;
@@ -90,7 +92,7 @@ async function withChain(
   work: (parts: ResolvingParts & FailedForCertain, rpc: SolanaRpc) => Promise<number>,
 ): Promise<number> {
   const rpc = createSolanaRpc({ urls: rpcUrl });
-  printStep('chain', `${network}, ${rpcUrl.length} RPC endpoint${rpcUrl.length === 1 ? '' : 's'}`);
+  printStep('chain', `${network}, ${counted(rpcUrl.length, 'RPC endpoint')}`);
   try {
     return await work(
       {

@@ -28,7 +28,7 @@ export async function resolveUnknown(
     }
     const { payout, beyond } = booked;
     const rest =
-      beyond === 0n ? '' : `; ${beyond} of it was for payments that are not in the books: tollhouse reconcile`;
+      beyond === 0n ? '' : `; ${beyond} of it was for payments that are not in the books: npx tollhouse reconcile`;
     printStep('paid', `${about}; booked for project ${payout.projectId}, ${shown(landed)}${rest}`);
   }
   return left;

@@ -12,14 +12,14 @@ import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
-import { printJson, printStep } from '../output/terminal.js';
+import { printJson, printLine, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
 import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
-const NOTHING_FITS = 'nothing is listed that fits; "tollhouse marketplace list" shows all';
-const NOTHING_LISTED = 'nothing is listed; projects of your own are shown by "tollhouse projects list"';
+const NOTHING_FITS = 'nothing is listed that fits; "npx tollhouse marketplace list" shows all';
+const NOTHING_LISTED = 'nothing is listed; projects of your own are shown by "npx tollhouse projects list"';
 
 type Item = z.output<typeof marketItemResponse>;
 
@@ -57,7 +57,7 @@ Examples:
     const server = serverOf(values.server);
     const [first, slug, ...rest] = positionals;
     if (first === 'show') {
-      if (slug === undefined || rest.length > 0) throw new UsageError('tollhouse marketplace show <slug>');
+      if (slug === undefined || rest.length > 0) throw new UsageError('npx tollhouse marketplace show <slug>');
       await show(server, slug, values.json);
       return 0;
     }
@@ -78,7 +78,7 @@ Examples:
 
 function printListed(answered: unknown, isNarrowed: boolean): void {
   const { data } = understood(marketResponse, answered);
-  if (data.length === 0) return console.log(isNarrowed ? NOTHING_FITS : NOTHING_LISTED);
+  if (data.length === 0) return printLine(isNarrowed ? NOTHING_FITS : NOTHING_LISTED);
   const rows = data.map((it) => [it.slug, it.name, costOf(it), String(it.calls), it.tags.join(',')]);
   printTable(['slug', 'name', 'price', 'calls', 'tags'], rows);
 }
@@ -102,7 +102,9 @@ async function show(server: string, slug: string, asJson: boolean | undefined): 
     'calls',
     `${project.calls}, ${project.p95_ms === null ? 'durations not known' : `p95 ${project.p95_ms} ms`}`,
   );
-  console.log('\nCalled with a key of yours (tollhouse keys create --name <name>) and the wallet that pays:\n');
+  console.log();
+  printLine('Called with a key of yours (npx tollhouse keys create --name <name>) and the wallet that pays:');
+  console.log();
   console.log(terminalExample(project.example).split('\n').map(plain).join('\n'));
 }
 

@@ -11,6 +11,7 @@ import { CommandError, UsageError } from '../command.js';
 import { pricesText } from '../output/price-text.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { serverOf, signInAt } from '../session/credentials.js';
+import { namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { neededRoutes, type ReadDocument, readOpenApi } from './openapi-routes.js';
 import { argumentText, printImport, printOperations } from './print-import.js';
@@ -54,7 +55,7 @@ export async function importProject(args: readonly string[]): Promise<number> {
     else printImport(read, body, found);
     return 0;
   }
-  const made = await send(session, found, body);
+  const made = await namingFlags({ '/slug': '--slug', '/upstream/url': '--upstream' }, send(session, found, body));
   if (asJson) printJson(made);
   else {
     const { name, url, pricing } = understood(projectResponse, made);

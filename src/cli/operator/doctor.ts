@@ -5,6 +5,7 @@ import type { Examined } from '../../server/examine/examination.js';
 import { examine } from '../../server/examine/examine.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
+import { asCalled } from '../output/own-command.js';
 import { fileFault } from '../output/system-words.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
@@ -62,5 +63,5 @@ function printChecks(checks: readonly Examined[]): void {
     checks.map(({ status, what, detail }) => [status, what, detail]),
   );
   const fixes = checks.flatMap(({ what, fix }) => (fix === undefined ? [] : [`  ${what}: ${fix}`]));
-  if (fixes.length > 0) console.log(`\nTo do:\n${fixes.map(plain).join('\n')}`);
+  if (fixes.length > 0) console.log(`\nTo do:\n${fixes.map((it) => asCalled(plain(it))).join('\n')}`);
 }

@@ -1,4 +1,5 @@
 import { plain, plainLines } from '../../lib/plain-text.js';
+import { asCalled } from './own-command.js';
 
 const REFRESH_MS = 100;
 const LABEL_WIDTH = 11;
@@ -6,14 +7,18 @@ const LABEL_WIDTH = 11;
 const STEERING = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** Prints one step: a label in its column, then what happened. */
+/** Prints one step: a label in its column, then what happened, and what to run as this program was called. */
 export function printStep(label: string, text: string): void {
-  console.log(`${label.padEnd(LABEL_WIDTH)}${plain(text)}`);
+  console.log(stepLine(label, text));
 }
 
 /** The same on standard error, for a command whose standard output is what it brings. */
 export function tellStep(label: string, text: string): void {
-  console.error(`${label.padEnd(LABEL_WIDTH)}${plain(text)}`);
+  console.error(stepLine(label, text));
+}
+
+function stepLine(label: string, text: string): string {
+  return `${label.padEnd(LABEL_WIDTH)}${asCalled(plain(text))}`;
 }
 
 /**
@@ -43,9 +48,9 @@ export function secondsSince(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }
 
-/** Prints a line that has words of a server in it. */
+/** Prints a line that has words of a server in it, or says what to run. */
 export function printLine(text: string): void {
-  console.log(plain(text));
+  console.log(asCalled(plain(text)));
 }
 
 /** Prints a value for programs. */

@@ -66,7 +66,7 @@ function notAddress(text: string): string {
   const shown = text.length > LONGEST_ADDRESS ? 'what was given' : `"${text}"`;
   const wanted = existsSync(text)
     ? `name a key file by --keypair ${text}`
-    : 'give one of 32 to 44 characters, such as "tollhouse keygen" prints';
+    : 'give one of 32 to 44 characters, such as "npx tollhouse keygen" prints';
   return `${shown} is no wallet address; ${wanted}`;
 }
 

@@ -6,6 +6,7 @@ import { none, readArguments, readWallet } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
+import { namingFlags } from '../session/name-flags.js';
 import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
 import { type AskedTransfer, requireAskedTransfer } from './asked-transfer.js';
 import { KEPT_IN, keepPayment, readKeptPayment } from './kept-payment.js';
@@ -53,15 +54,19 @@ and deleted when its outcome is known; until then the command that settles it ag
   },
 };
 
+/** Which option fills which field. */
+const FIELDS = { '/amount': '--amount', '/token': '--token', '/recipient': '--recipient', '/memo': '--memo' } as const;
+
 async function create({ server: named = DEFAULT_SERVER, json, ...values }: Arguments): Promise<number> {
   const server = serverOf(named);
   const { amount, token, recipient, memo } = values;
   if (amount === undefined || token === undefined || recipient === undefined) {
-    throw new UsageError(`--amount, --token and --recipient are needed; see ${COMMAND} --help`);
+    throw new UsageError(`--amount, --token and --recipient are needed; see npx ${COMMAND} --help`);
   }
   const wallet = readWallet(values.keypair, values.demo);
   const payer = wallet === undefined ? undefined : addressOf(readKeypair(wallet, COMMAND).publicKey);
-  const created = await postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
+  const asked = postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
+  const created = await namingFlags(FIELDS, asked);
   const what = `${amount} ${token} to ${recipient}`;
   if (json && wallet === undefined) printJson(created);
   if (!json) printStep('payment', `${String(created['payment_id'])}: ${what}`);

@@ -55,7 +55,7 @@ export function readKeptPayment<T extends z.ZodType>(
 }
 
 function keptAt(path: string, command: string): KeptPayment {
-  return { command: `${command} --resume ${quoted(path)}`, forget: () => rmSync(path, { force: true }) };
+  return { command: `npx ${command} --resume ${quoted(path)}`, forget: () => rmSync(path, { force: true }) };
 }
 
 /** By its time, so that people find it. */

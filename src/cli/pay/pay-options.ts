@@ -94,7 +94,7 @@ type Arguments = ReturnType<typeof readArguments<typeof OPTIONS>>;
 function readPayOptions(values: Arguments['values'], positionals: readonly string[]): PayOptions {
   const [url, ...rest] = positionals;
   if (url === undefined || rest.length > 0)
-    throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
+    throw new UsageError('give one URL: npx tollhouse pay http://127.0.0.1:4020/demo --demo');
   const price = values.price === undefined ? undefined : priceArgument('--price', values.price);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
@@ -147,6 +147,6 @@ function readHeaderArgument(text: string): [string, string] {
 function requireWallet(wallet: KeypairInput | undefined): KeypairInput {
   if (wallet !== undefined) return wallet;
   throw new UsageError(
-    'say which wallet pays: --keypair <file>, which "tollhouse keygen" makes, or --demo on the sandbox chain',
+    'say which wallet pays: --keypair <file>, which "npx tollhouse keygen" makes, or --demo on the sandbox chain',
   );
 }

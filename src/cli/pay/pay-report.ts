@@ -1,7 +1,7 @@
 import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { tellStep } from '../output/terminal.js';
-import { reasonGiven, type UrlResponse } from './ask-url.js';
+import { type PayableRequest, reasonGiven, type UrlResponse } from './ask-url.js';
 import { type AnswerForm, giveJson } from './give-answer.js';
 import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
 import type { UrlPayment } from './url-payment.js';
@@ -19,8 +19,18 @@ export function printTerms(chosen: AffordableTerms, payer: string, offered: numb
   tellStep('wallet', `${payer} holds ${shown}`);
 }
 
+/** Why a request was asked to pay once more though it had its payment, where its method tells. */
+export function headBuysNothing({ method }: PayableRequest, { status }: UrlResponse): string | undefined {
+  if (method.toUpperCase() !== 'HEAD' || status !== 402) return undefined;
+  return 'a HEAD has no body, and gates sell nothing for it: pay with -X GET';
+}
+
 /** Shows what a response says of the payment. */
-export function printSettlement(response: UrlResponse, took: string, verdict: PaymentVerdict): void {
+export function printSettlement(
+  { request }: Pick<UrlPayment, 'request'>,
+  response: UrlResponse,
+  { took, verdict }: { readonly took: string; readonly verdict: PaymentVerdict },
+): void {
   if (verdict === 'paid') {
     const receipt = readReceipt(response.header);
     const transaction = String(receipt?.['transaction']);
@@ -31,21 +41,21 @@ export function printSettlement(response: UrlResponse, took: string, verdict: Pa
         `transaction ${transaction}; it brings nothing more here. Do not pay again: show this to the seller`,
       );
   } else {
-    printUnsettled(response, verdict);
+    printUnsettled(response, verdict, headBuysNothing(request, response));
   }
   const credit = creditIn(response);
   if (credit !== undefined) tellStep('credit', credit);
   tellStep('answered', String(response.status));
 }
 
-function printUnsettled(response: UrlResponse, verdict: PaymentVerdict): void {
+function printUnsettled(response: UrlResponse, verdict: PaymentVerdict, known: string | undefined): void {
   const ends = coveredUntil(response);
   if (ends !== undefined) {
     tellStep('uncharged', `the wallet has a pass here until ${ends}, which has let this request in`);
     tellStep('', 'it is prolonged when less than one of its times is left; another wallet pays now');
     return;
   }
-  const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
+  const reason = `${response.status}: ${known ?? reasonGiven(response) ?? 'the server says nothing of the payment'}`;
   tellStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
 }
 

@@ -10,6 +10,7 @@ import type { KeptPayment } from './kept-payment.js';
 import {
   coveredUntil,
   giveOutcome,
+  headBuysNothing,
   type PaymentVerdict,
   printAgain,
   printChange,
@@ -73,7 +74,7 @@ async function tellDecided(
   const isOver = isServed || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
   if (isOver) noteSpend(sent, verdict);
   if (verdict === 'refused') kept.forget();
-  if (!form.json) printSettlement(response, took, verdict);
+  if (!form.json) printSettlement(sent, response, { took, verdict });
   noteToken({ url: sent.request.url, wallet: sent.payer }, response, form.json);
   const again = verdict === 'refused' ? undefined : kept.command;
   const isWhole = await orAgain(again, () =>
@@ -96,9 +97,13 @@ function isPaid({ response, doubts }: Decided, verdict: PaymentVerdict): boolean
   return verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
 }
 
-function factsOf({ price, payer, payTo }: UrlPayment, { response, doubts }: Decided, again: string | undefined) {
+function factsOf(
+  { price, payer, payTo, request }: UrlPayment,
+  { response, doubts }: Decided,
+  again: string | undefined,
+) {
   const by = doubts === 0 && coveredUntil(response) !== undefined ? 'pass' : undefined;
-  return defined({ admitted_by: by, price, payer, pay_to: payTo, again });
+  return defined({ admitted_by: by, price, payer, pay_to: payTo, detail: headBuysNothing(request, response), again });
 }
 
 /** Whoever is not given what he has paid for is told how he comes by it. */

@@ -23,7 +23,7 @@ Tells whether a transaction has landed and what it moved. Exit code 0 when it is
     });
     const [signature, ...rest] = positionals;
     if (signature === undefined || rest.length > 0)
-      throw new UsageError('give one signature: tollhouse verify <signature>');
+      throw new UsageError('give one signature: npx tollhouse verify <signature>');
     const { network } = values;
     const asked = { tx_signature: signature, ...defined({ network }) };
     const answer = await postJson(serverOf(values.server), PAYMENTS_PATHS.verify, asked);

@@ -14,6 +14,19 @@ export const CHANGES = {
   metadata: { type: 'string' },
 } as const;
 
+/** Which option fills which field. */
+export const KEY_FIELDS = {
+  '/name': '--name',
+  '/scopes': '--scopes',
+  '/spending': '--budget',
+  '/expires_at': '--expires',
+  '/project_id': '--project',
+  '/allowed_projects': '--allowed-projects',
+  '/allowed_ips': '--allowed-ips',
+  '/metadata': '--metadata',
+  '/expire_old_in': '--expire-old-in',
+} as const;
+
 /** Takes away what an option is about. */
 const NONE = 'none';
 

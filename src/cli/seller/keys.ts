@@ -7,11 +7,12 @@ import { selectItem } from '../arguments/select-item.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
-import { printJson, printStep } from '../output/terminal.js';
+import { printJson, printLine, printStep } from '../output/terminal.js';
+import { namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
-import { CHANGES, keyPatch, readKeyBudget } from './key-changes.js';
+import { CHANGES, KEY_FIELDS, keyPatch, readKeyBudget } from './key-changes.js';
 
 const NAME = 'tollhouse keys';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -51,7 +52,7 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(KEYS_PATHS.all);
   if (values.json) printJson(found);
-  else if (found.length === 0) console.log(`no keys yet; make one with ${NAME} create --name <name>`);
+  else if (found.length === 0) printLine(`no keys yet; make one with npx ${NAME} create --name <name>`);
   else printTable(['id', 'name', 'status', 'scopes', 'budget', 'used'], found.map(rowOf));
   return 0;
 }
@@ -73,7 +74,7 @@ async function create(args: readonly string[]): Promise<number> {
   });
   none(positionals, `${NAME} create --name <name>`);
   const { server, json, name, project, scopes, budget, expires } = values;
-  if (name === undefined) throw new UsageError('--name is needed; see tollhouse keys --help');
+  if (name === undefined) throw new UsageError('--name is needed; see npx tollhouse keys --help');
   const until = readTime('--expires', expires);
   const wanted = {
     name,
@@ -83,7 +84,8 @@ async function create(args: readonly string[]): Promise<number> {
   };
   const session = openSession(server);
   const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
-  showSecret(await session.post(KEYS_PATHS.generate, { ...wanted, ...restriction }), json);
+  const asked = session.post(KEYS_PATHS.generate, { ...wanted, ...restriction });
+  showSecret(await namingFlags(KEY_FIELDS, asked), json);
   return 0;
 }
 
@@ -91,10 +93,10 @@ async function update(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON, ...CHANGES });
   const name = onlyOne(positionals, `${NAME} update <key> [options]`);
   const patch = keyPatch(values);
-  if (Object.keys(patch).length === 0) throw new UsageError('say what to change; see tollhouse keys --help');
+  if (Object.keys(patch).length === 0) throw new UsageError('say what to change; see npx tollhouse keys --help');
   const session = openSession(values.server);
   const { id } = await findKey(session, name);
-  const answered = await session.patch(fillPath(KEYS_PATHS.one, { id }), patch);
+  const answered = await namingFlags(KEY_FIELDS, session.patch(fillPath(KEYS_PATHS.one, { id }), patch));
   if (values.json) printJson(answered);
   else printTable(['id', 'name', 'status', 'scopes', 'budget', 'used'], [rowOf(answered)]);
   return 0;
@@ -106,7 +108,8 @@ async function rotate(args: readonly string[]): Promise<number> {
   const overlap = readSeconds('--expire-old-in', values['expire-old-in']);
   const session = openSession(values.server);
   const { id } = await findKey(session, name);
-  showSecret(await session.post(fillPath(KEYS_PATHS.rotate, { id }), defined({ expire_old_in: overlap })), values.json);
+  const asked = session.post(fillPath(KEYS_PATHS.rotate, { id }), defined({ expire_old_in: overlap }));
+  showSecret(await namingFlags(KEY_FIELDS, asked), values.json);
   return 0;
 }
 

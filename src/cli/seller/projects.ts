@@ -3,13 +3,14 @@ import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
-import { PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
+import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { importProject } from '../import/import-project.js';
 import { priceText, printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
-import { printJson, printStep } from '../output/terminal.js';
+import { printJson, printLine, printStep } from '../output/terminal.js';
+import { type FlagsByField, namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
@@ -77,7 +78,7 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(PROJECTS_PATHS.all);
   if (values.json) printJson(found);
-  else if (found.length === 0) console.log(`no projects yet; make one with ${NAME} create --help`);
+  else if (found.length === 0) printLine(`no projects yet; make one with npx ${NAME} create --help`);
   else printTable(['slug', 'price', 'state', 'visibility', 'upstream', 'made'], found.map(rowOf));
   return 0;
 }
@@ -92,12 +93,13 @@ async function create(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} create --slug <slug> --upstream <url> --price <price>`);
   const { server, json, ...flags } = values;
   const body = readProjectFlags(flags);
-  const made = await openSession(server).post(PROJECTS_PATHS.all, body);
+  const made = await namingFlags(fieldsOf(flags), openSession(server).post(PROJECTS_PATHS.all, body));
   if (json) printJson(made);
   else {
     printProject(made);
     printSecret(made);
-    console.log(`\nIts callers need a key, of their own or from you: tollhouse keys create --name <name>`);
+    console.log();
+    printLine('Its callers need a key, of their own or from you: npx tollhouse keys create --name <name>');
   }
   return 0;
 }
@@ -109,10 +111,15 @@ async function update(args: readonly string[]): Promise<number> {
   const changes = readProjectChanges(flags);
   const session = openSession(server);
   const { id } = await selectProject(session, name);
-  const changed = await session.patch(fillPath(PROJECTS_PATHS.one, { id }), changes);
+  const changed = await namingFlags(fieldsOf(flags), session.patch(fillPath(PROJECTS_PATHS.one, { id }), changes));
   if (json) printJson(changed);
   else printProject(changed);
   return 0;
+}
+
+/** What was given as a file is known by its fields. */
+function fieldsOf({ file }: { readonly file?: string | undefined }): FlagsByField {
+  return file === undefined ? PROJECT_FIELDS : {};
 }
 
 async function onOne(

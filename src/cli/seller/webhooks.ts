@@ -14,7 +14,8 @@ import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { selectItem } from '../arguments/select-item.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
-import { printJson, printStep, withProgress } from '../output/terminal.js';
+import { printJson, printLine, printStep, withProgress } from '../output/terminal.js';
+import { namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
@@ -66,7 +67,7 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(WEBHOOKS_PATHS.all);
   if (values.json) printJson(found);
-  else if (found.length === 0) console.log(`no webhooks yet; make one with ${NAME} create --url <url>`);
+  else if (found.length === 0) printLine(`no webhooks yet; make one with npx ${NAME} create --url <url>`);
   else printTable(['id', 'status', 'events', 'project', 'url'], found.map(rowOf));
   return 0;
 }
@@ -77,6 +78,9 @@ function rowOf(json: unknown): string[] {
   return [id, state, events.join(','), project_id ?? 'all', url];
 }
 
+/** Which option fills which field. */
+const WEBHOOK_FIELDS = { '/url': '--url', '/events': '--events', '/project_id': '--project' } as const;
+
 async function create(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, {
     ...COMMON,
@@ -86,11 +90,11 @@ async function create(args: readonly string[]): Promise<number> {
   });
   none(positionals, `${NAME} create --url <url>`);
   const { server, json, url, events, project } = values;
-  if (url === undefined) throw new UsageError('--url is needed; see tollhouse webhooks --help');
+  if (url === undefined) throw new UsageError('--url is needed; see npx tollhouse webhooks --help');
   const session = openSession(server);
   const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
   const body = { url, events: events.split(',').map((it) => it.trim()), ...restriction };
-  const made = await session.post(WEBHOOKS_PATHS.all, body);
+  const made = await namingFlags(WEBHOOK_FIELDS, session.post(WEBHOOKS_PATHS.all, body));
   if (json) printJson(made);
   else printWebhook(understood(revealedWebhookResponse, made));
   return 0;

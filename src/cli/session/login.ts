@@ -41,7 +41,7 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
       json: { type: 'boolean' },
     });
     if (positionals.length > 0)
-      throw new UsageError(`"${positionals.join(' ')}" is not understood; tollhouse login --help`);
+      throw new UsageError(`"${positionals.join(' ')}" is not understood; npx tollhouse login --help`);
     if (values.buyer && !values.demo) throw new UsageError('--buyer goes with --demo');
     const wallet = readWallet(values.keypair, values.demo, values.buyer ? DEMO_BUYER : DEMO_SELLER);
     if (wallet === undefined) {

@@ -60,13 +60,17 @@ export async function readResponseText(answer: ServerAnswer): Promise<string> {
   const [code, detail, retryable]: unknown[] = ['code', 'detail', 'retryable'].map((it) => Reflect.get(problem, it));
   const told = typeof detail === 'string' ? plain(detail) : `the server answered ${answer.statusCode}`;
   const known = typeof code === 'string' ? plain(code) : undefined;
-  throw new RefusedError(
-    answer.statusCode,
-    known,
-    known === undefined ? told : `${known}: ${told}`,
-    typeof retryable === 'boolean' ? retryable : undefined,
-    retryAfterMs([answer.headers['retry-after']].flat()[0]),
-  );
+  throw new RefusedError(answer.statusCode, known, known === undefined ? told : `${known}: ${told}`, {
+    retryable: typeof retryable === 'boolean' ? retryable : undefined,
+    waitMs: retryAfterMs([answer.headers['retry-after']].flat()[0]),
+    fields: fieldsOf(Reflect.get(problem, 'errors')),
+  });
+}
+
+/** JSON pointers of the fields that a problem names. */
+function fieldsOf(errors: unknown): readonly string[] {
+  const pointers: unknown[] = Array.isArray(errors) ? errors.map((it) => Reflect.get(Object(it), 'pointer')) : [];
+  return pointers.flatMap((it) => (typeof it === 'string' && it.startsWith('/') ? [plain(it)] : []));
 }
 
 /** The body of a response as JSON, undefined when it has none. Problems become a {@link RefusedError}. */

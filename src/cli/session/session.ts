@@ -99,7 +99,7 @@ function requireSignIn(server: string): SignIn {
 }
 
 function howToSignIn(server: string): string {
-  return `tollhouse login --server ${server} --keypair <file>`;
+  return `npx tollhouse login --server ${server} --keypair <file>`;
 }
 
 async function freshSignIn(server: string): Promise<SignIn> {

@@ -79,7 +79,7 @@ export function unbooked(signature: string): Finding {
     detail: 'paid for by us, and not in the books',
     advice:
       'look who else has the key of the fee payer, or which entry was taken out of the books; after a backup was restored: ' +
-      'tollhouse reconcile --book-lost',
+      'npx tollhouse reconcile --book-lost',
   };
 }
 

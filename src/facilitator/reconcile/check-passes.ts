@@ -24,7 +24,7 @@ export interface PassCheckParts {
   readonly opensIn?: Pick<PassStore, 'open'> | undefined;
 }
 
-const OPEN = 'the payer has paid for it: "tollhouse reconcile --open-passes" opens it';
+const OPEN = 'the payer has paid for it: "npx tollhouse reconcile --open-passes" opens it';
 const PAID_BACK =
   'nothing is owed for what it paid back: only if that was less than was left, open a pass for the rest';
 const BOUGHT = 'believe the payment, which says what it buys; look into the backups which entry was changed';

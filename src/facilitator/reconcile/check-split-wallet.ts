@@ -29,7 +29,7 @@ const BETWEEN_LOOKS_MS = 1_000;
 
 const TAKEN = 'look who else has the key of the split wallet: what was taken is still owed to the recipients';
 const RESTORED =
-  'if a backup of the database was restored, these are payouts made since: tollhouse payouts resolve books them, and nobody is ' +
+  'if a backup of the database was restored, these are payouts made since: npx tollhouse payouts resolve books them, and nobody is ' +
   'paid again before; otherwise look who else has the key of the split wallet';
 const SHORT = 'look into the transactions of the wallet and into what is owed; until then hold payouts back';
 const SURPLUS = 'nobody is owed it; whoever has sent it can be found in the history of the wallet';

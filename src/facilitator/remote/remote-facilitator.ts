@@ -81,6 +81,6 @@ async function noChain(): Promise<never> {
 }
 
 async function noRefund(): Promise<never> {
-  const detail = `${WHERE} pays nothing: ${WHO_REFUNDS}, or use tollhouse refund there.`;
+  const detail = `${WHERE} pays nothing: ${WHO_REFUNDS}, or use npx tollhouse refund there.`;
   throw new TollhouseError('not_configured', detail);
 }

@@ -86,7 +86,7 @@ async function checkStores({ ledger, idempotency, counters }: SetupParts): Promi
     withTimeout(STORE_PATIENCE_MS, () => idempotency.find(NOBODY, NOBODY)),
     withTimeout(STORE_PATIENCE_MS, async () => counters?.get(`health:${NOBODY}`)),
   ]);
-  const fix = 'see that the database of openStorage (DATABASE_URL) can be reached: tollhouse db status';
+  const fix = 'see that the database of openStorage (DATABASE_URL) can be reached: npx tollhouse db status';
   return [
     ...(found === undefined
       ? [

@@ -131,7 +131,7 @@ function receivingFault(
     const detail = `the recipient ${payTo} has no ${name} token account (${account}), so that every payment to it is refused`;
     const local = localNode(rpc);
     const at = local === undefined ? '' : ` --rpc ${local}`;
-    const fix = `tollhouse accounts create ${payTo} --token ${name} --network ${network}${at} --keypair <file of a wallet with some SOL>`;
+    const fix = `npx tollhouse accounts create ${payTo} --token ${name} --network ${network}${at} --keypair <file of a wallet with some SOL>`;
     return [setupError({ code: 'recipient_account_missing', about, detail, fix })];
   }
   if (found.owner !== payTo) {

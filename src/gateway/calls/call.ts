@@ -41,7 +41,7 @@ export interface Call {
 }
 
 const NO_KEY =
-  'Send a service key: X-Service-Key and X-Service-Secret. Whoever signs in with a wallet makes one, without charge: POST /api/v1/keys/generate, or tollhouse keys create.';
+  'Send a service key: X-Service-Key and X-Service-Secret. Whoever signs in with a wallet makes one, without charge: POST /api/v1/keys/generate, or npx tollhouse keys create.';
 
 /** A call that has just come in. */
 export function newCall(

@@ -81,7 +81,7 @@ export async function creditRefusal(
 
 /** Its payment pays one request of its own at what was paid, as long as all of that is left, and nobody has used it up. */
 function stillGood({ bought, left, paymentId }: KeptPass): string {
-  const refund = `its seller can pay it back (tollhouse refund ${paymentId})`;
+  const refund = `its seller can pay it back (npx tollhouse refund ${paymentId})`;
   return left === bought
     ? `Send the very payment again that has left it: that is charged once, and good for one request at the price that was paid unless it is used up. Or ${refund}.`
     : `Pay one of the offered terms to go on; what is left stays, and ${refund}.`;

@@ -114,6 +114,6 @@ function waysText({ kind, left, bought, paymentId }: KeptPass, { hasToken, maySi
   return [
     hasToken ? `show that by its ${PASS_HEADER}` : `show the ${PASS_HEADER} that an earlier response has brought`,
     ...(maySignIn ? ['sign in with the wallet that has paid'] : []),
-    ...(isPaidBack && !hasToken ? [`have its seller pay it back (tollhouse refund ${paymentId})`] : []),
+    ...(isPaidBack && !hasToken ? [`have its seller pay it back (npx tollhouse refund ${paymentId})`] : []),
   ].join(', or ');
 }

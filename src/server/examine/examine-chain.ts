@@ -28,13 +28,13 @@ async function examineOne(configuration: ServerConfiguration): Promise<readonly 
   const { chain, payTo } = configuration;
   if (chain === undefined) {
     const detail = 'are not set: the server runs on a sandbox chain of its own, where nothing has any value';
-    return [risky('SOLANA_NETWORK, FACILITATOR_KEYPAIR', detail, 'set both; tollhouse keygen makes a key')];
+    return [risky('SOLANA_NETWORK, FACILITATOR_KEYPAIR', detail, 'set both; npx tollhouse keygen makes a key')];
   }
   const feePayers = chain.keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
   const splitWallets = (chain.splitKeypair ?? []).map((key) => addressOf(readKeypair(key, WHERE).publicKey));
   if (splitWallets.some((it) => feePayers.includes(it))) {
     const detail = 'holds a key that pays network fees as well';
-    return [broken('SPLIT_KEYPAIR', detail, 'give it a key of its own: tollhouse keygen --out split.json')];
+    return [broken('SPLIT_KEYPAIR', detail, 'give it a key of its own: npx tollhouse keygen --out split.json')];
   }
   const refunds = refundWallet(chain, [...feePayers, ...splitWallets]);
   if (!refunds.ok) return [refunds.fault];

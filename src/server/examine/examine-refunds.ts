@@ -29,7 +29,10 @@ export function refundWallet(
   const wallet = addressOf(readKeypair(refunds.keypair, WHERE, NAME).publicKey);
   if (!others.includes(wallet)) return { ok: true, wallet };
   const detail = 'holds a key that pays network fees or splits as well';
-  return { ok: false, fault: broken(NAME, detail, 'give it a key of its own: tollhouse keygen --out refunds.json') };
+  return {
+    ok: false,
+    fault: broken(NAME, detail, 'give it a key of its own: npx tollhouse keygen --out refunds.json'),
+  };
 }
 
 /** Looks whether a wallet holds, of each token, as much as one refund may pay. What a node does not answer is told elsewhere. */

@@ -27,7 +27,7 @@ export async function examineDatabase({ databaseUrl }: ServerConfiguration): Pro
     await tryDatabase(databaseUrl);
     if (pending.length === 0) return well(what, `${shown} opens, and its schema is current`);
     const detail = `${shown} opens; ${pending.length} steps of its schema are pending, which the server makes at its start`;
-    return risky(what, detail, 'make a backup, then: tollhouse db migrate');
+    return risky(what, detail, 'make a backup, then: npx tollhouse db migrate');
   } catch (error) {
     // Of a file, a pooler and too few connections the error says itself what to do.
     const [, detail = messageOf(error), fix = 'see that it is there and lets this user in'] =

@@ -105,7 +105,9 @@ describe('who is told what is left of a payment whose request failed', () => {
     }
     const refused = await told(await get(token));
     expect(refused).toMatchObject({ code: 'pass_used_up', left: '0.02 USDC' });
-    expect(refused.detail).toMatch(/costs 0.04 USDC now\. Pay one of .* pay it back \(tollhouse refund \w{64}\)\.$/);
+    expect(refused.detail).toMatch(
+      /costs 0.04 USDC now\. Pay one of .* pay it back \(npx tollhouse refund \w{64}\)\.$/,
+    );
     const [id = ''] = /\w{64}/.exec(refused.detail) ?? [];
     await expect(facilitator.passes.findByPayment(id)).resolves.toMatchObject({ left: 20_000n });
   });
@@ -143,7 +145,7 @@ describe('who is told what is left of a payment whose request failed', () => {
       const { status, detail, extensions } = await again(`/${site}`, 'shop.example');
       expect(status).toBe(402);
       expect(detail).toMatch(
-        /0\.1 USDC is left .*: show the Access-Pass that an earlier response has brought, or have its seller pay it back \(tollhouse refund \w{64}\), and do not pay again\.$/,
+        /0\.1 USDC is left .*: show the Access-Pass that an earlier response has brought, or have its seller pay it back \(npx tollhouse refund \w{64}\), and do not pay again\.$/,
       );
       expect(extensions).not.toContain('sign-in-with-x');
     });

@@ -154,7 +154,7 @@ describe('the recipient', () => {
     expect(finding.detail).toContain(`the recipient ${payTo} has no USDC token account`);
     const { rpcUrl } = fixture.sandbox;
     expect(finding.fix).toContain(
-      `tollhouse accounts create ${payTo} --token USDC --network solana-devnet --rpc ${rpcUrl} --keypair `,
+      `npx tollhouse accounts create ${payTo} --token USDC --network solana-devnet --rpc ${rpcUrl} --keypair `,
     );
   });
 

@@ -68,7 +68,7 @@ test('a recipient without a token account is told, and shows in /health, /readyz
   const { v2 } = await signPayment(fixture, `${url}/paid`);
   await known(facilitator);
   expect(codes()).toEqual(['TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING']);
-  expect(warned[0]?.text).toContain(`tollhouse accounts create ${payTo} --token USDC`);
+  expect(warned[0]?.text).toContain(`npx tollhouse accounts create ${payTo} --token USDC`);
 
   const ready = await read(`${url}/readyz`);
   expect(ready).toMatchObject({ status: 200, body: { status: 'ready', checks: { recipients: 'unpayable' } } });
