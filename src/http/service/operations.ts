@@ -64,7 +64,8 @@ const getWalletStatus = defineOperation({
   id: 'getWalletStatus',
   tag: TAG,
   summary: 'What the facilitation wallet holds',
-  query: networkQuery,
+  // A wallet that is named would be answered with another one.
+  query: networkQuery.strict(),
   faults: { code: 'invalid_request' },
   responses: { 200: { description: 'Balances in whole tokens.', schema: walletStatusResponse } },
   errors: ['chain_unavailable'],

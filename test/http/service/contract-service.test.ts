@@ -58,6 +58,12 @@ test('GET /supported tells the networks beside the kinds of x402', async () => {
   });
 });
 
+test('GET /wallet-status refuses the wallet of somebody else, whose balances it does not tell', async () => {
+  const { status, body } = await get('/wallet-status?wallet=B4RvNpz2DhCZBUPrxXA8Y1x9GzEaHBAKdnZKTMsTdSzD');
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ code: 'invalid_request', param: 'wallet' });
+});
+
 test('GET /wallet-status tells the balances of the wallet that GET /health names', async () => {
   const { status, body } = await get('/wallet-status');
   expect(status).toBe(200);
