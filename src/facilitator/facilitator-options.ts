@@ -22,9 +22,9 @@ export interface FacilitatorOptions {
   /** The cluster: `solana` (mainnet), `solana-devnet` or `solana-testnet`. */
   readonly network: NetworkId;
   /** HTTP address of the Solana RPC, or several in order of preference. Default: the cluster's public, rate-limited one. */
-  readonly rpcUrl?: string | readonly string[];
+  readonly rpcUrl?: string | readonly string[] | undefined;
   /** WebSocket address of the RPC, on which confirmations are pushed. Default: none, statuses are polled. */
-  readonly wsUrl?: string;
+  readonly wsUrl?: string | undefined;
   /**
    * The key that pays network fees: web3.js `Keypair`, 64 bytes, base58, or the JSON text of a key file. With several,
    * the first is offered and the others keep serving what they were offered for. It signs for nothing but the fee.
@@ -35,39 +35,39 @@ export interface FacilitatorOptions {
    * the first is paid, and what was paid to the others before is paid out of them. None may pay fees as well; they sign nothing
    * but payouts. Default: none, and then there are no payouts.
    */
-  readonly splitKeypair?: KeypairInput | readonly KeypairInput[];
+  readonly splitKeypair?: KeypairInput | readonly KeypairInput[] | undefined;
   /**
    * How what is left of payments is paid back on the chain, where you ask for that (`facilitator.refund`): the key of the wallet that pays,
    * and how much it may pay. Needs `storage`. Default: nothing is paid back, and payers are left with credit.
    */
-  readonly refunds?: RefundOptions;
+  readonly refunds?: RefundOptions | undefined;
   /**
    * What `openStorage` answered: payments, responses that can be asked for again and fees are kept there, for all instances that
    * share it; what a dead process left is brought to an end, at once and every few seconds; and what is over is forgotten, what
    * was paid after 400 days. It is not closed with the facilitator. Default: each is kept in this process's memory.
    */
-  readonly storage?: Storage;
+  readonly storage?: Storage | undefined;
   /** Told of what went wrong in the background with a `storage`; it is tried again. Default: nobody. */
-  readonly onFault?: (error: unknown) => void;
+  readonly onFault?: ((error: unknown) => void) | undefined;
   /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its facilitators on the network. */
-  readonly ledger?: Ledger;
+  readonly ledger?: Ledger | undefined;
   /**
    * Where responses are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
    * `Idempotency-Key`. Default: those of `storage`, or this process's memory, at most 64 MiB.
    */
-  readonly idempotency?: IdempotencyStore;
+  readonly idempotency?: IdempotencyStore | undefined;
   /**
    * Tokens that can be asked for by symbol, each symbol once. What the chain says of a mint goes before what stands here: where the
    * decimals or the program are others, gates answer 500 and no payment is taken. Default: the known ones of the network.
    */
-  readonly tokens?: readonly TokenInput[];
+  readonly tokens?: readonly TokenInput[] | undefined;
   /**
    * Token-2022 mints to take although they have a transfer hook, a permanent delegate or confidential transfers. One that keeps
    * a fee of its transfers is refused all the same: the seller would get less than the price. Default: none.
    */
-  readonly allowMints?: readonly AddressInput[];
+  readonly allowMints?: readonly AddressInput[] | undefined;
   /** Highest network fee that a payment may cost the fee payer, in lamports. Default 30,000. */
-  readonly maxFeeLamports?: bigint;
+  readonly maxFeeLamports?: bigint | undefined;
   /**
    * Most that is spent on network fees in an hour, in lamports, by all fee payers together; payouts count as well. What
    * would pass it is not signed: payments are answered 503 `fee_limit_reached` until the hour is over, and nothing is offered.
@@ -76,29 +76,29 @@ export interface FacilitatorOptions {
    * three fifths at most, and the rest is for your own routes and payouts. With `storage`, operators set other shares for sellers; one of
    * more than 60 percent is beside those three fifths. Default 1,000,000,000 (1 SOL, some 100,000 payments).
    */
-  readonly maxFeeLamportsPerHour?: bigint | number;
+  readonly maxFeeLamportsPerHour?: bigint | number | undefined;
   /**
    * Where fees are counted, and payers whose transactions landed and failed: `counters` of `openStorage`, so that instances
    * which share a store keep one bound together; while it cannot be reached, each keeps the bound for itself. What is on its
    * way from a payer's account is known to each instance alone. Default: those of `storage`, or this process's memory, which a
    * restart clears.
    */
-  readonly counters?: Counters;
+  readonly counters?: Counters | undefined;
   /**
    * Whether a 402 carries a recent blockhash, which saves the payer's client a call. Default true: while 402s are being
    * asked for, one call in eight seconds renews it for all of them.
    */
-  readonly blockhashHints?: boolean;
+  readonly blockhashHints?: boolean | undefined;
   /** Longest wait for a settlement before the response is "pending", in milliseconds. Default 60,000. */
-  readonly settleTimeoutMs?: number;
+  readonly settleTimeoutMs?: number | undefined;
   /**
    * How long a payment stays this process's own after the process was last heard of, in milliseconds; then another instance,
    * or a request with the same payment, takes it over. Heart-beats extend it while the process lives, so it is no limit for
    * handlers. Clocks of instances that share a ledger may differ by a third of it. Default 30,000.
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
-  readonly rpcTimeoutMs?: number;
+  readonly rpcTimeoutMs?: number | undefined;
   /**
    * How many payments may be under way at once in this process: those that are looked at, and from their claim on to their outcome, so
    * that of a route with `settle: 'after'` its handler counts as well. One more gets 503 `too_many_payments` at once, and
@@ -106,7 +106,7 @@ export interface FacilitatorOptions {
    * fewer, down to 50. One wallet has a fifth of the places at most. What may have been sent before,
    * is owed, or has landed finds a place always; what a pass covers needs none. `Infinity`: no bound. Default 500.
    */
-  readonly maxPaymentsInFlight?: number;
+  readonly maxPaymentsInFlight?: number | undefined;
   /**
    * What share of nine tenths of those one client address may have, of an IPv6 one its /56 network, as long as it is alone; beside others
    * it is less. Its /24, or its /48 and its /32, have wider shares, each half of what the one before leaves. One more gets 503
@@ -114,14 +114,14 @@ export interface FacilitatorOptions {
    * not trust (`trust proxy`), or for one server that pays for many, all come from one address: raise it there. 1: no bound, and no tenth
    * is kept. Default 0.5.
    */
-  readonly maxAddressShare?: number;
+  readonly maxAddressShare?: number | undefined;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once,
    * as a warning with a code such as `TOLLHOUSE_FEE_PAYER_EMPTY`. Default true.
    */
-  readonly check?: boolean;
+  readonly check?: boolean | undefined;
   /** Clock, milliseconds since the epoch, by which payment requests expire. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 const address = addressOption('a Solana address (base58 or PublicKey)');

@@ -47,27 +47,27 @@ export type GatewayOptions = GatewaySettings & FacilitatorsOption<EmbeddedFacili
 /** What is said of a gateway beside its facilitators. */
 export interface GatewaySettings {
   /** What `openStorage` answered. It is not closed with the gateway. Default: that of the facilitator. */
-  readonly storage?: Pick<Storage, 'gateway' | 'counters' | 'dailyCounters'>;
+  readonly storage?: Pick<Storage, 'gateway' | 'counters' | 'dailyCounters'> | undefined;
   /** Networks that upstreams and webhooks may lie in although they are not public, over http too, in CIDR notation. Default: none. */
-  readonly allowPrivateNetworks?: readonly string[];
+  readonly allowPrivateNetworks?: readonly string[] | undefined;
   /** Multiplies every limit of keys and projects. Default 1. */
-  readonly limitScale?: number;
+  readonly limitScale?: number | undefined;
   /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks, 2,000 changes a day, and 10,000 payment requests a day that nobody pays. */
-  readonly quotas?: Partial<Quotas>;
+  readonly quotas?: Partial<Quotas> | undefined;
   /** Wallets, base58, that may use `/api/v1/operator`: see what strangers have here, suspend it, set quotas. Default: none. */
-  readonly operators?: readonly string[];
+  readonly operators?: readonly string[] | undefined;
   /** Who may create projects: `open` for every wallet, or some wallets. Default: the operators on mainnet, `open` elsewhere. */
-  readonly owners?: GatewayOwners;
+  readonly owners?: GatewayOwners | undefined;
   /**
    * What the secrets are encrypted with that owners add to the calls of their upstreams, and, with what their callers bring, the
    * responses of calls that are kept for them: at least 32 bytes. Of several the first encrypts, and all decrypt. Default: none; such
    * secrets are refused (`secrets_key_missing`), and responses are encrypted with what their callers bring alone.
    */
-  readonly secretsKey?: string | readonly string[];
+  readonly secretsKey?: string | readonly string[] | undefined;
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
-  readonly onFault?: (error: unknown) => void;
+  readonly onFault?: ((error: unknown) => void) | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 const WHERE = 'createGateway';

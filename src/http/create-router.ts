@@ -35,42 +35,42 @@ export type RouterOptions = RouterSettings & FacilitatorsOption<EmbeddedFacilita
 /** What is said of a router beside its facilitators. */
 export interface RouterSettings {
   /** Who signs in; without it there are no sign-in endpoints. */
-  readonly identity?: WalletIdentity;
+  readonly identity?: WalletIdentity | undefined;
   /**
    * Sells upstream APIs: `/v1/<slug>` and, with an `identity`, `/api/v1`. Default: neither is there. Start it and close it
    * yourself.
    */
-  readonly gateway?: Gateway;
+  readonly gateway?: Gateway | undefined;
   /** Membership tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
-  readonly tiers?: TiersOptions;
+  readonly tiers?: TiersOptions | undefined;
   /** What wallets hold on the first network. Default: what all gates on this facilitator share, at most 15 s old. */
-  readonly holdings?: Holdings;
+  readonly holdings?: Holdings | undefined;
   /**
    * Address under which clients reach this server, for links and as the name that sign-ins are for. Default: from the request,
    * and sign-ins at loopback hosts only.
    */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /**
    * How its pages for people look, the paywall pages of its projects among them, and what they say; false for none, and no `/docs`.
    * Default: ours, in the reader's language. Programs get JSON at the same addresses.
    */
-  readonly page?: PageOptions | false;
+  readonly page?: PageOptions | false | undefined;
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
-  readonly explorerUrl?: string;
+  readonly explorerUrl?: string | undefined;
   /**
    * Limits per client address on all of these routes, and on `/api/v1` per wallet, each multiplied by `scale`; false for none. Default:
    * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
    */
-  readonly limits?: false | { readonly scale?: number };
+  readonly limits?: false | { readonly scale?: number } | undefined;
   /** Where limits are counted. Default: the `storage` of the facilitator, or this process's memory. */
-  readonly counters?: Counters;
+  readonly counters?: Counters | undefined;
   /**
    * Figures for `GET /metrics`, if more than these routes shall be counted; false for none, where they are shown elsewhere. Default: some of
    * the router's own.
    */
-  readonly metrics?: Metrics | false;
+  readonly metrics?: Metrics | false | undefined;
 }
 
 const NO_LIMITS = { requests: [], signIns: [], credentials: [], challenges: [] };

@@ -8,45 +8,45 @@ import type { EcKey, Secret } from './tokens/key-ring.js';
 /** Options of {@link createIdentity}. */
 export interface IdentityOptions {
   /** Whose wallets sign in, on its network; its `storage` keeps what must be remembered. Either this or `network` is needed. */
-  readonly facilitator?: Pick<Facilitator, 'network' | 'storage'>;
+  readonly facilitator?: Pick<Facilitator, 'network' | 'storage'> | undefined;
   /** The cluster whose wallets sign in: `solana` (mainnet), `solana-devnet` or `solana-testnet`. Default: that of `facilitator`. */
-  readonly network?: NetworkId;
+  readonly network?: NetworkId | undefined;
   /**
    * The host that sign-ins must name, with a port where it is not the scheme's own: `shop.example`. Default: the host
    * of `baseUrl` at the router or gate. Without both, sign-ins are taken at loopback hosts only, and elsewhere refused with
    * `not_configured`: the Host header is the client's to choose, and a page of somebody else could have a sign-in signed in
    * its own name and use it here.
    */
-  readonly domain?: string;
+  readonly domain?: string | undefined;
   /**
    * Secret of at least 32 bytes that access tokens are signed with (HS256); with several the first signs, the others
    * still verify. Default: none, and then, without `keys` as well, wallets prove themselves with SIGN-IN-WITH-X only.
    */
-  readonly jwtSecret?: Secret | readonly Secret[];
+  readonly jwtSecret?: Secret | readonly Secret[] | undefined;
   /** EC keys on P-256 instead of a secret (ES256), as PEM or KeyObject: the first signs, the others still verify. */
-  readonly keys?: readonly EcKey[];
+  readonly keys?: readonly EcKey[] | undefined;
   /** `iss` of access tokens. Default: `domain`, or `tollhouse`. */
-  readonly issuer?: string;
+  readonly issuer?: string | undefined;
   /**
    * `aud` of access tokens: who takes them. Name the same on several sites to have them take each other's. Default: the site that was
    * signed in to, which then takes no tokens of others.
    */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** What every signed-in wallet may, as `scope` of its access tokens. Default: nothing in particular. */
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly string[] | undefined;
   /** The line that a wallet shows its owner above the details. Default: that signing in costs nothing. */
-  readonly statement?: string;
+  readonly statement?: string | undefined;
   /** How long refresh tokens go on from one sign-in, in milliseconds. Default 30 days. In memory the 50,000 used last go on. */
-  readonly sessionMs?: number;
+  readonly sessionMs?: number | undefined;
   /**
    * Where nonces, sessions and revocations are kept. Default: the `storage` of `facilitator`, or this process's memory, good for
    * one process.
    */
-  readonly counters?: Counters;
+  readonly counters?: Counters | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Random bytes, as many as asked for. Default: the system's. */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
 const DAY_MS = 86_400_000;

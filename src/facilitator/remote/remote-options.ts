@@ -32,35 +32,35 @@ export interface RemoteFacilitatorOptions {
    * facilitator's word is not enough: its response was lost, it does not know, or it refuses what it may have settled.
    * Default: none, and the facilitator's word is all there is.
    */
-  readonly rpcUrl?: string | readonly string[];
+  readonly rpcUrl?: string | readonly string[] | undefined;
   /** What `openStorage` answered: its `ledger` and `answers`. It is not closed with the facilitator. */
-  readonly storage?: Storage;
+  readonly storage?: Storage | undefined;
   /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its remote facilitators on the network. */
-  readonly ledger?: Ledger;
+  readonly ledger?: Ledger | undefined;
   /** Where paid responses are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
-  readonly idempotency?: IdempotencyStore;
+  readonly idempotency?: IdempotencyStore | undefined;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
-  readonly tokens?: readonly TokenInput[];
+  readonly tokens?: readonly TokenInput[] | undefined;
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
-  readonly headers?: RemoteHeaders;
+  readonly headers?: RemoteHeaders | undefined;
   /** Longest wait for a response of `/supported`, `/verify` and of the RPC, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Longest wait for the response of `/settle`, in milliseconds; five seconds more than the terms' `maxTimeoutSeconds` where
    * that is less. Then the outcome is "pending". Default 65,000.
    */
-  readonly settleTimeoutMs?: number;
+  readonly settleTimeoutMs?: number | undefined;
   /** How many payments may be under way at once; as for createFacilitator. Default 500. */
-  readonly maxPaymentsInFlight?: number;
+  readonly maxPaymentsInFlight?: number | undefined;
   /** What share of those one client address may have; as for createFacilitator. Default 0.5. */
-  readonly maxAddressShare?: number;
+  readonly maxAddressShare?: number | undefined;
   /**
    * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once, as
    * a warning with a code such as `TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING`. Default true.
    */
-  readonly check?: boolean;
+  readonly check?: boolean | undefined;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Who pays refunds, as it pays no network fees and has no transaction of its own. */

@@ -10,9 +10,9 @@ export interface CrossOriginOptions {
    * Origins whose pages may send requests and read the responses, such as `https://shop.example`, at most 1,000; or `'*'` for
    * every one. Default `'*'`: payments, sign-ins and keys are in headers that no browser adds on its own.
    */
-  readonly origins?: '*' | readonly string[];
+  readonly origins?: '*' | readonly string[] | undefined;
   /** Whether browsers send cookies along when a page asks for it. It takes a list of origins. Default false. */
-  readonly credentials?: boolean;
+  readonly credentials?: boolean | undefined;
 }
 
 const WHERE = 'crossOrigin';

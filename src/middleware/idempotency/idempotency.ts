@@ -41,7 +41,7 @@ export interface IdempotencyOptions {
    * How long a response may take before a crash is assumed and the request may run again, in milliseconds: 1,000 to
    * 86,400,000. Default 120,000.
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
 }
 
 const WHERE = 'idempotency';

@@ -27,19 +27,19 @@ export interface RateLimitOptions {
   /** Where is counted; made by `createMemoryCounters`, or shared by several processes. */
   readonly counters: LimitCounters;
   /** Multiplies every limit. Default 1. */
-  readonly scale?: number;
+  readonly scale?: number | undefined;
   /**
    * Knows service keys: whoever shows a good one is counted by it alone, up to its own limit a second, wherever it comes from.
    * Default: everybody is counted by address.
    */
-  readonly gateway?: KeyGateway;
+  readonly gateway?: KeyGateway | undefined;
   /**
    * Knows wallets, made by `createIdentity`, where a gate is mounted behind `challenges` and does not stand on the same route: whoever proves
    * a wallet comes in from an address that has used those up. Default: only the gates on the route are asked.
    */
-  readonly identity?: Identity;
+  readonly identity?: Identity | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /**

@@ -19,21 +19,21 @@ export interface ServiceKeyAuthOptions {
   /** Knows the keys. Whether it takes test keys is up to it: on mainnet they are refused. */
   readonly gateway: KeyGateway;
   /** All of them a key must have. Default `['call']`. */
-  readonly scopes?: readonly Scope[];
+  readonly scopes?: readonly Scope[] | undefined;
   /**
    * Whether live keys or test keys are let in. Default: live ones where the gateway has mainnet among its networks, elsewhere both.
    */
-  readonly mode?: 'live' | 'test';
+  readonly mode?: 'live' | 'test' | undefined;
   /**
    * Id of the project that the route belongs to (`prj_…`): a key that is for certain projects is let in where this is one of them.
    * Default: none, and such keys are refused.
    */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /**
    * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
    * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` returns it either way. Default: `req.serviceKey`.
    */
-  readonly requestNames?: RequestNames<'serviceKey'>;
+  readonly requestNames?: RequestNames<'serviceKey'> | undefined;
 }
 
 const WHERE = 'serviceKeyAuth';

@@ -60,26 +60,26 @@ export interface RequirePaymentOptions {
    * that browsers send by themselves. Price, `payTo` and `memo` beside it are no functions of the request: a pass is good for
    * all of them. Default: one request.
    */
-  readonly pass?: PassOption;
+  readonly pass?: PassOption | undefined;
   /**
    * What wallets pay that hold something: `[{ tier: 'gold', price: '$0.001' }, { mint, minBalance: 100, free: true }, { tier: 'silver',
    * allowance: { uses: 1000, per: '30d' } }]`. The first that fits counts, for who signs in; the 402 tells strangers of all of them,
    * and asks them for `price`. A holder's price is taken from the wallet alone that has signed in. Default: all pay the same.
    */
-  readonly holders?: readonly HolderOffer[];
+  readonly holders?: readonly HolderOffer[] | undefined;
   /** With `pass` or `holders`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */
-  readonly identity?: Identity;
+  readonly identity?: Identity | undefined;
   /** What is sold, in a sentence for people; also the title of the paywall page. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Media type of the paid response. */
-  readonly mimeType?: string;
+  readonly mimeType?: string | undefined;
   /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
   readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>>;
   /**
    * `after` (default): the handler runs first and its response is held until the money has landed; an error costs the payer
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
    */
-  readonly settle?: 'after' | 'before';
+  readonly settle?: 'after' | 'before' | undefined;
   /**
    * With `settle: 'before'`: whether a request that fails once its money has landed leaves its payer with it: the whole amount as
    * credit for the price of this route, or what it took of the pass that was bought. The failed response says so, and the token in
@@ -87,61 +87,63 @@ export interface RequirePaymentOptions {
    * `settle: 'after'`: whether credit that was left before is taken where it is shown. Default true; false, and with several
    * networks: neither, and the same payment may come again for the same request, three times in all.
    */
-  readonly compensate?: boolean;
+  readonly compensate?: boolean | undefined;
   /** How far the payment must have come on the chain. Default `confirmed`; `processed` is faster and can still be undone. */
-  readonly commitment?: Commitment;
+  readonly commitment?: Commitment | undefined;
   /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
-  readonly maxTimeoutSeconds?: number;
+  readonly maxTimeoutSeconds?: number | undefined;
   /**
    * With `settle: 'after'`: how long the handler may take before the response is 504, in milliseconds. Default 30,000. With
    * `before`: how long it may go on for a client that is gone before anything was sent, and can come again for the response.
    * Of a request that a pass covers, what it took stays taken for at most 20 times as long while its client is gone and the handler
    * goes on.
    */
-  readonly handlerTimeoutMs?: number;
+  readonly handlerTimeoutMs?: number | undefined;
   /**
    * With `settle: 'after'`: how long the client may take to read the response, in milliseconds; then its connection is cut.
    * It can send the same payment again. Default 600,000.
    */
-  readonly deliveryTimeoutMs?: number;
+  readonly deliveryTimeoutMs?: number | undefined;
   /**
    * Whether a response is charged for, told from its status and headers. Where it is not, `after` takes no money, and with
    * `before` its payer is left with it (see `compensate`). Default: every status from 200 to 399; a redirect is a response, its `Location` may be the goods.
    */
-  readonly charge?: (res: Response) => boolean;
+  readonly charge?: ((res: Response) => boolean) | undefined;
   /** With `settle: 'after'`: how much of a response is held, in bytes. Default 4 MiB. */
-  readonly maxHeldBytes?: number;
+  readonly maxHeldBytes?: number | undefined;
   /** Address under which clients reach this server, for the 402's resource URL. Default: from the request. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /** Protocol extensions to declare in the 402, as they go over the wire. */
-  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly extensions?: Readonly<Record<string, unknown>> | undefined;
   /**
    * Whether a payer may name its payment (x402's `payment-identifier` extension): no other payment is taken under the name
    * for 24 hours. `required`: payments without a name are answered 400, all of version 1 among them. Default `optional`.
    */
-  readonly paymentIdentifier?: 'optional' | 'required' | 'off';
+  readonly paymentIdentifier?: 'optional' | 'required' | 'off' | undefined;
   /** How the page looks that a browser gets with the 402, and what it says. Default: ours, in the reader's language. */
-  readonly page?: PageOptions;
+  readonly page?: PageOptions | undefined;
   /**
    * Lists the route at `/discovery` of every router on the same facilitator, and describes it in the 402 (x402's `bazaar`
    * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
    */
-  readonly discovery?: DiscoveryOptions;
+  readonly discovery?: DiscoveryOptions | undefined;
   /**
    * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
    * a `req.payment` of their own; `paymentOf(req)` returns it either way, `passOf(req)` the pass, and with
    * `holders` `walletOf(req)` and `tierOf(req)` who has signed in. Default: `req.payment`, `req.pass`, `req.wallet`, `req.tier`.
    */
-  readonly requestNames?: RequestNames<'payment' | 'pass' | 'wallet' | 'tier'>;
+  readonly requestNames?: RequestNames<'payment' | 'pass' | 'wallet' | 'tier'> | undefined;
   /** Called when a payment is good, before the handler runs. */
-  readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
+  readonly onVerified?:
+    | ((event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void)
+    | undefined;
   /** Called when the money has landed; again for the same receipt where a response that did not arrive is asked for again. */
-  readonly onSettled?: (event: { readonly req: Request; readonly receipt: Receipt }) => void;
+  readonly onSettled?: ((event: { readonly req: Request; readonly receipt: Receipt }) => void) | undefined;
   /**
    * Called when a payment was refused or failed. `findings`: what is known to be wrong with the set-up, for the operator's eyes;
    * the client hears of the refusal alone.
    */
-  readonly onFailed?: (event: FailedPayment) => void;
+  readonly onFailed?: ((event: FailedPayment) => void) | undefined;
 }
 
 /** A payment that was refused or failed, as {@link RequirePaymentOptions.onFailed} is told of it. */
@@ -225,7 +227,7 @@ export interface ResolvedPaymentOptions extends Omit<FilledPaymentOptions, 'faci
   readonly price: RoutePrice;
   readonly payTo: RoutePayTo;
   /** What differs from network to network, where there are several. */
-  readonly perNetwork?: readonly NetworkTerms[];
+  readonly perNetwork?: readonly NetworkTerms[] | undefined;
 }
 
 /** What a gate asks for on one network. */

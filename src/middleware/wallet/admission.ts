@@ -14,20 +14,20 @@ import { PASSED, type Verdict } from './wallet-gate.js';
 /** Whom a gate by wallet lets in beside what they hold now. */
 export interface AdmissionOptions {
   /** Wallets that are let in whatever they hold, base58 or `PublicKey`, at most 100,000. Default: none. */
-  readonly allow?: readonly AddressInput[];
+  readonly allow?: readonly AddressInput[] | undefined;
   /** Wallets that are refused whatever they hold, also where another wallet stands for them; goes before `allow`. Default: none. */
-  readonly deny?: readonly AddressInput[];
+  readonly deny?: readonly AddressInput[] | undefined;
   /**
    * How long a wallet must have been seen holding it without a break, such as `'24h'` or `'7d'`; at least a minute, at most a year. It
    * begins when the wallet first comes; from then on it is looked at at moments that nobody can foresee, some 24 times in that while and
    * at least once an hour; a thousand wallets a minute at most. Not seen for a quarter of the time, and 40 seconds at least, it begins
    * anew. Default: no time.
    */
-  readonly heldFor?: string;
+  readonly heldFor?: string | undefined;
   /** Where the times are kept; made by `createHoldingTimes`. Default: in the facilitator's storage, or in this process's memory. */
-  readonly holdingTimes?: HoldingTimes;
+  readonly holdingTimes?: HoldingTimes | undefined;
   /** Wallets that stand for others, whose holdings count then; made by `createDelegations`. Default: every wallet stands for itself. */
-  readonly delegations?: Delegations;
+  readonly delegations?: Delegations | undefined;
 }
 
 const MAX_LISTED = 100_000;

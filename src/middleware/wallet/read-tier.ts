@@ -28,12 +28,12 @@ const WHERE = 'readTier';
 /** Options of {@link readTier}. */
 export interface ReadTierOptions extends WalletGateOptions {
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
-  readonly tiers?: TiersOptions;
+  readonly tiers?: TiersOptions | undefined;
   /**
    * `{ tier: 'membership', wallet: false }` tells the handler the tier on `req.membership`, and the wallet on no property of the
    * request; `tierOf(req)` and `walletOf(req)` answer them either way. Default: `req.tier` and `req.wallet`.
    */
-  readonly requestNames?: RequestNames<'wallet' | 'tier'>;
+  readonly requestNames?: RequestNames<'wallet' | 'tier'> | undefined;
 }
 
 const options = z.strictObject({

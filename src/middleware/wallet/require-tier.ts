@@ -27,14 +27,14 @@ const WHERE = 'requireTier';
 /** Options of {@link requireTier}. */
 export interface RequireTierOptions extends WalletGateOptions, AdmissionOptions {
   /** Id of the lowest tier that may pass. Default: the lowest of all, so that any tier does. */
-  readonly tier?: string;
+  readonly tier?: string | undefined;
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
-  readonly tiers?: TiersOptions;
+  readonly tiers?: TiersOptions | undefined;
   /**
    * `{ tier: 'membership', wallet: false }` tells the handler the tier on `req.membership`, and the wallet on no property of the
    * request; `tierOf(req)` and `walletOf(req)` answer them either way. Default: `req.tier` and `req.wallet`.
    */
-  readonly requestNames?: RequestNames<'wallet' | 'tier'>;
+  readonly requestNames?: RequestNames<'wallet' | 'tier'> | undefined;
 }
 
 const options = z.strictObject({

@@ -32,26 +32,26 @@ export interface WalletGateOptions {
    * Finds out whose wallet calls; made by `createIdentity`. Default: one that all gates on this facilitator share, which takes
    * SIGN-IN-WITH-X and no tokens.
    */
-  readonly identity?: Identity;
+  readonly identity?: Identity | undefined;
   /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
-  readonly holdings?: Holdings;
+  readonly holdings?: Holdings | undefined;
   /**
    * Address under which clients reach this server; a sign-in and an access token are good for its host only. Default: that of the
    * router with the same `identity`, or from the request to a loopback host.
    */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   /**
    * What a sign-in has to be for: `request`, this one's method and path, or `site`, so that a client can sign before it knows what it
    * will ask for; one for the request is good there too. Default `request`.
    */
-  readonly scope?: ProofScope;
+  readonly scope?: ProofScope | undefined;
   /**
    * `{ wallet: 'holder' }` tells the handler on `req.holder`, `{ wallet: false }` on no property of the request, for apps that have
    * a `req.wallet` of their own; `walletOf(req)` returns it either way. Default: `req.wallet`.
    */
-  readonly requestNames?: RequestNames<'wallet'>;
+  readonly requestNames?: RequestNames<'wallet'> | undefined;
   /** How the page looks on which browsers sign in, and what it says. Default: ours, in the reader's language. */
-  readonly page?: PageOptions;
+  readonly page?: PageOptions | undefined;
 }
 
 /** Schema of {@link WalletGateOptions}, field by field. */
