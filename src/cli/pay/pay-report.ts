@@ -37,7 +37,7 @@ export function printSettlement(
     if (receipt?.['success'] === true) tellStep('settled', `in ${took}, transaction ${transaction}`);
     else
       tellStep(
-        'paid before',
+        'was paid',
         `transaction ${transaction}; it brings nothing more here. Do not pay again: show this to the seller`,
       );
   } else {
