@@ -93,7 +93,7 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
 /** What is told of a database that is a file of this machine. */
 interface FileLook {
   freeBytes(): Promise<number | undefined>;
-  misplaced(): string | undefined;
+  misplaced: ReturnType<typeof filesInPlace>;
 }
 
 /** Looks at a file that has just been opened, now and later. */
@@ -138,7 +138,7 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
         ),
         look?.freeBytes(),
       ]);
-      return { writable, ...defined({ freeBytes, moved: look?.misplaced() === undefined ? undefined : true }) };
+      return { writable, ...defined({ freeBytes, moved: look?.misplaced(0) === undefined ? undefined : true }) };
     },
     misplaced: () => look?.misplaced(),
     close: () => database.close(),

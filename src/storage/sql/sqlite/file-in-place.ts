@@ -8,17 +8,17 @@ const PARTS = ['', '-wal', '-shm'];
 
 /**
  * Remembers which files a SQLite file that has just been opened is, with those beside it.
- * @returns looks, once a second at most, which of them is no longer in its place: what is written to one that was moved or deleted is
+ * @returns looks, once a second at most or as seldom as is asked for, which of them is no longer in its place: what is written to one that was moved or deleted is
  * not found by the next start. Undefined where all are; a path that cannot be looked at is taken to be as it was, and on Windows an
  * open file stays where it is. The first look that finds one gone warns, with `TOLLHOUSE_STORE_MOVED`
  */
-export function filesInPlace(path: string): () => string | undefined {
+export function filesInPlace(path: string): (maxAgeMs?: number) => string | undefined {
   const opened = PARTS.map((part) => ({ path: path + part, file: fileAt(path + part) })).filter(({ file }) => file);
   let lookedAt = performance.now();
   let gone: string | undefined;
-  return () => {
+  return (maxAgeMs = LOOK_MS) => {
     const now = performance.now();
-    if (process.platform === 'win32' || now - lookedAt < LOOK_MS) return gone;
+    if (process.platform === 'win32' || now - lookedAt < maxAgeMs) return gone;
     lookedAt = now;
     const before = gone;
     gone = opened.find(({ path: at, file }) => (fileAt(at) ?? file) !== file)?.path;
