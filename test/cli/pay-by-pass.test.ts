@@ -89,7 +89,7 @@ describe('tollhouse pay, by what was bought before,', () => {
       code: 0,
       text: expect.stringMatching(/^pass +for GET \/report\/:id, bought before\n/),
     });
-    expect(second.text).toMatch(/→ 200\nleft +1 of the pass\n\nread \/report\/2\n$/);
+    expect(second.text).toMatch(/→ 200\nleft +1 of the pass\nread \/report\/2$/);
     expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
   });
 
@@ -147,7 +147,7 @@ describe('tollhouse pay, by what was bought before,', () => {
     shown = [];
     const second = await pay('/flaky/2');
     expect(second.text).toMatch(/^pass +for price of GET \/flaky\/:id, bought before\n/);
-    expect(second.text).toMatch(/→ 200\nleft +0 USDC of the pass\n\nread \/flaky\/2\n$/);
+    expect(second.text).toMatch(/→ 200\nleft +0 USDC of the pass\nread \/flaky\/2$/);
     expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
   });
 

@@ -163,7 +163,7 @@ describe('a transaction that makes an account is a difference where it also', ()
     const { code, text } = await reconcile('--from', '2020-01-01');
 
     expect(text).toMatch(new RegExp(`DIFFERENT +transaction ${signature}: paid for by us, and not in the books`));
-    expect(text).toMatch(/result +1 differences/);
+    expect(text).toMatch(/result +1 difference/);
     expect(code).toBe(1);
   });
 
