@@ -232,5 +232,5 @@ test('an export goes to standard output, and how far it is to standard error', a
 
   expect(code).toBe(0);
   expect(out.split('\r\n')).toEqual([expect.stringMatching(/^id,/), expect.stringContaining(signature), '']);
-  expect(text).toContain('1 payments in');
+  expect(text).toContain('1 payment in');
 });
