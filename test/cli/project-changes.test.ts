@@ -88,6 +88,25 @@ describe('a project that is updated', () => {
     expect(jsonOf(await update('kept', '--json', '--no-routes')).routes).toEqual([]);
   });
 
+  test('is warned of on standard error where a route denies one segment only, and all below was likely meant', async () => {
+    const warningOf = ({ text, out }: Ran) => [
+      /"\S+" denies one segment.*/.exec(text)?.[0],
+      out.includes('denies one'),
+    ];
+    const told = ['"/admin/*" denies one segment only; "/admin/**" denies all below', false];
+    expect(warningOf(await create('shallow', '--route', '/admin/* deny'))).toEqual(told);
+    expect(warningOf(await update('shallow', '--route', '/admin/* deny 403', '--route', 'GET /admin/** deny'))).toEqual(
+      told,
+    );
+    for (const flags of [
+      ['--name', 'Still so'],
+      ['--route', '/admin/** deny'],
+      ['--route', '/admin/* free'],
+      ['--route', 'GET /admin/* deny 403', '--route', '/admin/** deny'],
+    ])
+      expect(warningOf(await update('shallow', ...flags))).toEqual([undefined, false]);
+  });
+
   test.each([
     [['--price', '0.05 USDC for many'], 2, '--price must be as in "0.01 USDC"'],
     [['--price', '0.05 USDC for 10 calls for 1 day'], 2, '--price must be as in'],

@@ -14,6 +14,7 @@ import { type FlagsByField, namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
+import { warnOfShallowDenials } from './shallow-denials.js';
 
 const NAME = 'tollhouse projects';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -94,6 +95,7 @@ async function create(args: readonly string[]): Promise<number> {
   const { server, json, ...flags } = values;
   const body = readProjectFlags(flags);
   const made = await namingFlags(fieldsOf(flags), openSession(server).post(PROJECTS_PATHS.all, body));
+  warnOfShallowDenials(body, made);
   if (json) printJson(made);
   else {
     printProject(made);
@@ -112,6 +114,7 @@ async function update(args: readonly string[]): Promise<number> {
   const session = openSession(server);
   const { id } = await selectProject(session, name);
   const changed = await namingFlags(fieldsOf(flags), session.patch(fillPath(PROJECTS_PATHS.one, { id }), changes));
+  warnOfShallowDenials(changes, changed);
   if (json) printJson(changed);
   else printProject(changed);
   return 0;
