@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -138,6 +138,40 @@ describe('the other files', () => {
     expect(sources.filter((path) => !isSent(path))).toEqual([]);
     const kept = ['.env', 'examples/deploy/.env', 'examples/deploy/secrets/fee-payer.json', 'test/README.md', '.git'];
     expect([...kept, 'node_modules/pg', 'data/tollhouse.db'].filter(isSent)).toEqual([]);
+  });
+
+  test('the image of an npm installation differs from that of the repository by what is put into it alone', () => {
+    const fromNpm = readDockerfile(join(FOLDER, 'from-npm.Dockerfile'));
+    const runBy = (stage: (typeof stages)[number] | undefined) =>
+      stage?.instructions.filter(({ name }) => name !== 'COPY');
+    expect(runBy(fromNpm.at(-1))).toEqual(runBy(stages.at(-1)));
+    expect(fromNpm[0]?.instructions.find(({ name }) => name === 'COPY')?.text).toBe(
+      'package.json package-lock.json ./',
+    );
+  });
+
+  test('the folder of an npm installation has the program where the unit and the image start it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollhouse-from-npm-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(join(FOLDER, '../..'), join(folder, 'node_modules/tollhouse'));
+    const linked = / (ln -s \S+ \S+)/.exec(textOf('from-npm.Dockerfile'))?.[1] ?? '';
+    expect(textOf('README.md')).toContain(`\n${linked} `);
+    execFileSync('sh', ['-c', linked], { cwd: folder });
+    const last = stages.at(-1);
+    if (last === undefined) throw new Error('the Dockerfile has no stage');
+    const [program = '', file = ''] = commandOf(last, 'CMD');
+    expect(execFileSync(program, [file, '--version'], { cwd: folder, encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  test('the README installs from npm all that the server can run with', () => {
+    const [, named = ''] = /^npm install --ignore-scripts (.*)$/m.exec(textOf('README.md')) ?? [];
+    const { peerDependencies } = z
+      .object({ peerDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync(join(FOLDER, '../../package.json'), 'utf8')));
+    // No sandbox chain, no SQLite that would be compiled, and tracing only for whoever loads it.
+    const left = ['litesvm', 'better-sqlite3', '@opentelemetry/api'];
+    const wanted = Object.keys(peerDependencies).filter((name) => !left.includes(name));
+    expect(named.split(' ').sort()).toEqual([...wanted, 'tollhouse'].sort());
   });
 
   test('the unit of systemd starts what the image starts', () => {
