@@ -9,6 +9,9 @@ export type OptionalPackage = keyof typeof manifest.peerDependenciesMeta;
 
 const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
+/** What Vite puts in the place of an optional package that it does not find. */
+const NOT_BUNDLED = /^Could not resolve .* Is it installed\?$/;
+
 /** Optional packages were needed and are not installed. */
 class MissingPackages extends TollhouseError {
   /** @param by - what needs them, as its user calls it */
@@ -21,27 +24,18 @@ class MissingPackages extends TollhouseError {
 }
 
 /**
- * Loads an optional package when it is first needed. What goes wrong in a package that is there is thrown as it is.
+ * What to throw where the `import()` of an optional package failed: `missing_dependency` when it is not installed, and what went
+ * wrong in a package that is there as it is. The `import()` stands in a `try` of its own function, and nowhere deeper: only there
+ * esbuild and webpack leave out what they do not find, instead of failing.
  * @param by - what needs it, as its user calls it
- * @param load - imports it
- * @throws `missing_dependency` when it is not installed
  */
-export async function loadOptional<T>(by: string, name: OptionalPackage, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw isNotInstalled(cause, name) ? new MissingPackages(by, [name], cause) : cause;
-  }
+export function whyNotLoaded(by: string, name: OptionalPackage, cause: unknown): unknown {
+  return isNotInstalled(cause, name) ? new MissingPackages(by, [name], cause) : cause;
 }
 
-/** Loads an optional package that can be done without: undefined where it is not installed. */
-export async function loadIfInstalled<T>(name: OptionalPackage, load: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (isNotInstalled(cause, name)) return undefined;
-    throw cause;
-  }
+/** Like {@link whyNotLoaded}, for a package that can be done without: undefined when it is not installed, and throws all else. */
+export function doWithout(name: OptionalPackage, cause: unknown): undefined {
+  if (!isNotInstalled(cause, name)) throw cause;
 }
 
 /**
@@ -111,13 +105,22 @@ export function requireHere(): NodeJS.Require {
   return nodeModule.createRequire(whereAmI());
 }
 
-/** The file that this code is in. In `node -e` and the like `__filename` is a global that names no file. */
+/**
+ * The file that this code is in. In `node -e` and the like `__filename` is a global that names no file. It is tried and not looked for by
+ * `typeof`, which webpack answers with `string` for modules that have none.
+ */
 function whereAmI(): string {
-  return typeof __filename === 'string' && isAbsolute(__filename) ? __filename : import.meta.url;
+  try {
+    if (isAbsolute(__filename)) return __filename;
+  } catch {
+    // An ES module.
+  }
+  return import.meta.url;
 }
 
 /** Whether an error says that this very package was not found, and not one that it needs itself. */
 function isNotInstalled(error: unknown, name: string): boolean {
   const { code, message } = Object(error);
-  return NOT_FOUND.has(String(code)) && new RegExp(`["'\`]${name}["'\`/]`).test(String(message));
+  const isNotFound = NOT_FOUND.has(String(code)) || NOT_BUNDLED.test(String(message));
+  return isNotFound && new RegExp(`["'\`]${name}["'\`/]`).test(String(message));
 }

@@ -1,4 +1,4 @@
-import { loadIfInstalled } from '../lib/optional-packages.js';
+import { doWithout } from '../lib/optional-packages.js';
 import { plain } from '../lib/plain-text.js';
 import type { RequestLogger } from '../middleware/gate/request-log.js';
 import type { LogFormat, LogLevel } from './configuration/configuration.js';
@@ -52,7 +52,7 @@ export async function createLogger(
   format: LogFormat = target === undefined ? usualLogFormat() : 'json',
 ): Promise<ServerLogger> {
   if (level === 'silent') return SILENT;
-  const loaded = await loadIfInstalled('pino', () => import('pino'));
+  const loaded = await loadPino();
   if (loaded === undefined) {
     process.emitWarning(
       'the package "pino" is not installed, so nothing is logged; install it, or set LOG_LEVEL=silent',
@@ -93,4 +93,12 @@ function forPeople(target: LogTarget): LogTarget {
 /** What comes from elsewhere neither ends its line nor steers the terminal. */
 function oneLine(value: unknown): string {
   return plain(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+async function loadPino(): Promise<Pick<typeof import('pino'), 'pino' | 'stdTimeFunctions'> | undefined> {
+  try {
+    return await import('pino');
+  } catch (cause) {
+    return doWithout('pino', cause);
+  }
 }

@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { isPending } from '../lib/maybe-promise.js';
-import { loadIfInstalled } from '../lib/optional-packages.js';
+import { doWithout } from '../lib/optional-packages.js';
 import { VERSION } from '../lib/version.js';
 
 /** What is said of a span: by OpenTelemetry's conventions where there is one, under `tollhouse.` else. */
@@ -51,7 +51,7 @@ let lookedAt = Number.NEGATIVE_INFINITY;
 export function loadTracing(): void {
   if (isLoading) return;
   isLoading = true;
-  void loadIfInstalled('@opentelemetry/api', () => import('@opentelemetry/api')).then(
+  void loadApi().then(
     (loaded) => {
       api = loaded;
       tracer = loaded?.trace.getTracer('tollhouse', VERSION);
@@ -59,6 +59,14 @@ export function loadTracing(): void {
     // A package that is broken costs the trace, not the payment.
     () => {},
   );
+}
+
+async function loadApi(): Promise<Api | undefined> {
+  try {
+    return await import('@opentelemetry/api');
+  } catch (cause) {
+    return doWithout('@opentelemetry/api', cause);
+  }
 }
 
 /** Whether spans are made: for who would else gather what they say for nobody. */

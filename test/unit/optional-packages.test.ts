@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  loadIfInstalled,
-  loadOptional,
+  doWithout,
   namingAllMissing,
   requireHere,
   wantedRange,
+  whyNotLoaded,
 } from '../../src/lib/optional-packages.js';
 
 /** Fails as Node does. */
-function failing(code: string, message: string): () => Promise<never> {
-  return () => Promise.reject(Object.assign(new Error(message), { code }));
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 const NOT_FOUND = [
@@ -25,15 +25,17 @@ const NOT_FOUND = [
     'MODULE_NOT_FOUND',
     "Cannot find module 'litesvm/dist/internal.js' from 'node_modules/tollhouse/dist/a.cjs'",
   ],
+  ['a bundle of Vite', undefined, 'Could not resolve "litesvm" imported by "tollhouse". Is it installed?'],
 ] as const;
 
-test.each(NOT_FOUND)('a package that %s does not find is named with the command that installs it', async (...found) => {
+test.each(NOT_FOUND)('a package that %s does not find is named with the command that installs it', (...found) => {
   const [, code, message] = found;
-  await expect(loadOptional('startSandbox', 'litesvm', failing(code, message))).rejects.toMatchObject({
+  const cause = failure(String(code), message);
+  expect(whyNotLoaded('startSandbox', 'litesvm', cause)).toMatchObject({
     code: 'missing_dependency',
     message: 'startSandbox needs the optional package "litesvm": npm install --save-dev litesvm@^1.5.0',
   });
-  expect(await loadIfInstalled('litesvm', failing(code, message))).toBeUndefined();
+  expect(doWithout('litesvm', cause)).toBeUndefined();
 });
 
 const BROKEN = [
@@ -46,15 +48,17 @@ const BROKEN = [
   ],
 ] as const;
 
-test.each(BROKEN)('what else goes wrong is told as it is: %s', async (_what, code, message) => {
-  const load = failing(String(code), message);
-  await expect(loadOptional('openStorage', 'pg', load)).rejects.toThrow(message);
-  await expect(loadIfInstalled('pg', load)).rejects.toThrow(message);
+test.each(BROKEN)('what else goes wrong is told as it is: %s', (_what, code, message) => {
+  const cause = failure(String(code), message);
+  expect(whyNotLoaded('openStorage', 'pg', cause)).toBe(cause);
+  expect(() => doWithout('pg', cause)).toThrow(message);
 });
 
 test('what is installed is not named beside what is missing', async () => {
-  const load = failing('MODULE_NOT_FOUND', "Cannot find module 'ioredis'");
-  const opened = namingAllMissing('openStorage', ['pg', 'ioredis'], () => loadOptional('openStorage', 'ioredis', load));
+  const cause = failure('MODULE_NOT_FOUND', "Cannot find module 'ioredis'");
+  const opened = namingAllMissing('openStorage', ['pg', 'ioredis'], async () => {
+    throw whyNotLoaded('openStorage', 'ioredis', cause);
+  });
   await expect(opened).rejects.toThrow('openStorage needs the optional package "ioredis": npm install ioredis@^6.0.0');
 });
 
@@ -66,10 +70,12 @@ test.each([
   expect(wantedRange(name, nodeApi)).toBe(wanted);
 });
 
-test('no file imports createRequire by its name, which webpack would put undefined in the place of', () => {
+test('no file imports createRequire by its name or asks whether there is a __filename, which webpack would answer itself', () => {
   const source = join(__dirname, '../../src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const named = files.filter((file) => /import \{[^}]*createRequire/.test(readFileSync(join(source, file), 'utf8')));
+  const named = files.filter((file) =>
+    /import \{[^}]*createRequire|typeof __filename/.test(readFileSync(join(source, file), 'utf8')),
+  );
   expect(named).toEqual([]);
   expect(typeof requireHere()('node:module')).toBe('function');
 });

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { onceOver } from '../../lib/http/connection-events.js';
-import { loadIfInstalled } from '../../lib/optional-packages.js';
+import { doWithout } from '../../lib/optional-packages.js';
 import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
 import { oncePerRequest } from '../../middleware/gate/once-per-request.js';
 import { addBacklog } from './figures/backlog-figures.js';
@@ -68,7 +68,7 @@ export function createMetrics(facilitator: Facilitator, gateway?: Gateway): Metr
 }
 
 async function loadFigures(facilitator: Facilitator, gateway: Gateway | undefined): Promise<Figures | undefined> {
-  const client = await loadIfInstalled('prom-client', () => import('prom-client'));
+  const client = await loadPromClient();
   if (client === undefined) return undefined;
   const registry = new client.Registry();
   const home = { client, registry };
@@ -81,4 +81,12 @@ async function loadFigures(facilitator: Facilitator, gateway: Gateway | undefine
   if (gateway !== undefined) addGateway(home, gateway);
   addProcess(home);
   return { registry, count: addRequests(home), lookAtHealth: addHealth(home, facilitator) };
+}
+
+async function loadPromClient(): Promise<typeof import('prom-client') | undefined> {
+  try {
+    return await import('prom-client');
+  } catch (cause) {
+    return doWithout('prom-client', cause);
+  }
 }

@@ -1,5 +1,5 @@
 import type * as LiteSvmModule from 'litesvm/dist/internal.js';
-import { loadOptional } from '../../lib/optional-packages.js';
+import { whyNotLoaded } from '../../lib/optional-packages.js';
 import { addressBytes, addressOf } from '../../protocol/address.js';
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErr } from './transaction-errors.js';
 
@@ -115,7 +115,11 @@ export async function createRuntime(): Promise<Runtime> {
  * second copy of @solana/kit, at 50 microseconds an account.
  */
 async function loadLiteSvm(): Promise<LiteSvm> {
-  return (await loadOptional('startSandbox', 'litesvm', () => import('litesvm/dist/internal.js'))).default;
+  try {
+    return (await import('litesvm/dist/internal.js')).default;
+  } catch (cause) {
+    throw whyNotLoaded('startSandbox', 'litesvm', cause);
+  }
 }
 
 function toState(account: LiteSvmModule.Account): RuntimeAccount {

@@ -1,6 +1,7 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { badOption, TollhouseError } from '../../errors/errors.js';
-import { codeOf, lineOf, loadDriver } from '../sql/load-driver.js';
+import { whyNotLoaded } from '../../lib/optional-packages.js';
+import { codeOf, lineOf } from '../sql/driver-error.js';
 import type { Counters, WindowCount } from './counters.js';
 
 /** Options of {@link openRedisCounters}. */
@@ -77,11 +78,11 @@ const SCRIPTS = {
  */
 export async function openRedisCounters(url: string, options: RedisCountersOptions = {}): Promise<Counters> {
   const { now = Date.now, prefix = 'tollhouse:' } = options;
-  const driver = await loadDriver('ioredis', () => import('ioredis'));
+  const Driver = await loadDriver();
   let wasConnected = false;
   // A first connection that fails is a wrong URL more often than not; a lost one is sought for ever.
   const retryStrategy = (attempt: number) => (wasConnected ? Math.min(attempt * 50, MAX_RETRY_MS) : null);
-  const redis = new driver.Redis(url, { ...CONNECTION, keyPrefix: prefix, retryStrategy });
+  const redis = new Driver(url, { ...CONNECTION, keyPrefix: prefix, retryStrategy });
   // Unheard, this event would end the process; and it alone tells why a connection failed.
   let reason: unknown;
   redis.on('error', (error) => {
@@ -96,6 +97,14 @@ export async function openRedisCounters(url: string, options: RedisCountersOptio
     throw cannotConnect(url, reason ?? cause);
   }
   return redisCounters(redis, now);
+}
+
+async function loadDriver(): Promise<typeof Redis> {
+  try {
+    return (await import('ioredis')).Redis;
+  } catch (cause) {
+    throw whyNotLoaded('openStorage', 'ioredis', cause);
+  }
 }
 
 function cannotConnect(url: string, cause: unknown): TollhouseError {

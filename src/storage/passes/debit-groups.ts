@@ -1,5 +1,5 @@
 import { inGroups } from '../../lib/work/in-groups.js';
-import { codeOf } from '../sql/load-driver.js';
+import { codeOf } from '../sql/driver-error.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { DEBIT_MANY } from './pass-statements.js';
 import type { Debit } from './pass-store.js';

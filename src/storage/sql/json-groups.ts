@@ -1,5 +1,5 @@
 import { inGroups } from '../../lib/work/in-groups.js';
-import { codeOf } from './load-driver.js';
+import { codeOf } from './driver-error.js';
 import type { SqlDatabase, SqlInput, Statement } from './sql-database.js';
 
 /** Type of a column of rows that go to Postgres as JSON. */

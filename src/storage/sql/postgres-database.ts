@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
-import { loadDriver } from './load-driver.js';
+import { whyNotLoaded } from '../../lib/optional-packages.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import {
   CONNECTIONS,
@@ -106,7 +106,11 @@ export async function readPostgresSchema(url: string): Promise<SchemaState> {
 }
 
 async function loadPostgres(): Promise<typeof pg> {
-  return (await loadDriver('pg', () => import('pg'))).default;
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    throw whyNotLoaded('openStorage', 'pg', cause);
+  }
 }
 
 /** On a connection of its own, without time-outs: a step over a large table takes its time. */

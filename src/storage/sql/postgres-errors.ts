@@ -1,5 +1,5 @@
 import { badOption, TollhouseError } from '../../errors/errors.js';
-import { codeOf, lineOf } from './load-driver.js';
+import { codeOf, lineOf } from './driver-error.js';
 import { storeUnavailable } from './sql-database.js';
 
 /** Connections that one process has at the most: those for its work, those for its counters, and the one by which it is seen. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { lineOf } from '../load-driver.js';
+import { lineOf } from '../driver-error.js';
 import { backupFailed } from './backup-error.js';
 
 /** A client tool of Postgres. */

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, link, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { TollhouseError } from '../../../errors/errors.js';
-import { codeOf, lineOf } from '../load-driver.js';
+import { codeOf, lineOf } from '../driver-error.js';
 import { makeFolder } from '../make-folder.js';
 import { readSteps } from '../migrate.js';
 import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';

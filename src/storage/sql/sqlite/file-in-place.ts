@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { codeOf } from '../load-driver.js';
+import { codeOf } from '../driver-error.js';
 
 /** What is written before the next look goes to a file that no start finds. */
 const LOOK_MS = 1_000;

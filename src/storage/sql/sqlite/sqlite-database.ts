@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { badOption, TollhouseError } from '../../../errors/errors.js';
-import { lineOf } from '../load-driver.js';
+import { lineOf } from '../driver-error.js';
 import { makeFolder } from '../make-folder.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from '../migrate.js';
 import { localPresence } from '../presence/local-presence.js';

@@ -1,4 +1,4 @@
-import { codeOf } from '../load-driver.js';
+import { codeOf } from '../driver-error.js';
 import type { Row, SqlInput } from '../sql-database.js';
 
 const BUSY = 5;

@@ -1,14 +1,3 @@
-import { loadOptional, type OptionalPackage } from '../../lib/optional-packages.js';
-
-/**
- * Loads the package of a database when it is first needed.
- * @param load - imports it
- * @throws `missing_dependency` when it is not installed
- */
-export function loadDriver<T>(name: OptionalPackage, load: () => Promise<T>): Promise<T> {
-  return loadOptional('openStorage', name, load);
-}
-
 /** The `code` of an error of Node or of a driver; empty when it has none. */
 export function codeOf(error: unknown): string {
   return String(Reflect.get(Object(error), 'code') ?? '');
