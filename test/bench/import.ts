@@ -42,7 +42,10 @@ export const importBench: BenchPart = {
     try {
       context.progress('building');
       const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
-      execFileSync(process.execPath, [tsdown, '--out-dir', folder, '--no-dts'], { cwd: ROOT, stdio: 'ignore' });
+      execFileSync(process.execPath, [tsdown, '--config', '.tsdown.config.ts', '--out-dir', folder, '--no-dts'], {
+        cwd: ROOT,
+        stdio: 'ignore',
+      });
       return [...compareImports(context, join(folder, 'index.js')), ...compareSizes(folder)];
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -11,6 +11,10 @@ export async function buildPackage(): Promise<string> {
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'tollhouse-built-'));
   const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
-  await promisify(execFile)(process.execPath, [tsdown, '--out-dir', folder, '--no-dts'], { cwd: ROOT });
+  await promisify(execFile)(
+    process.execPath,
+    [tsdown, '--config', '.tsdown.config.ts', '--out-dir', folder, '--no-dts'],
+    { cwd: ROOT },
+  );
   return folder;
 }
