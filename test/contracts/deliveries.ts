@@ -1,3 +1,4 @@
+import { newId } from '../../src/lib/ids.js';
 import type { EventRecord } from '../../src/storage/events/events.js';
 import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
@@ -154,7 +155,7 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
         webhooks.map(({ id }, at) => deliveries.take(id, { ...bounds, lease: `lease ${at}` })),
       );
       expect(takings.map((it) => it.length).sort()).toEqual([0, 4, 4]);
-      expect((await deliveries.due(4, 9, 8)).map(({ id }) => id)).toEqual([ofAnother.id]);
+      expect((await deliveries.due(4, 9, { ofOwner: 8 })).map(({ id }) => id)).toEqual([ofAnother.id]);
       expect(await take(ofAnother.id, 'of another')).toHaveLength(1);
     });
 
@@ -182,6 +183,32 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       await tell(anEvent());
       expect((await deliveries.due(4, 9)).map(({ id }) => id)).toEqual([fine.id, failing.id]);
       expect((await deliveries.due(4, 1)).map(({ id }) => id)).toEqual([fine.id]);
+    });
+
+    test('of prompt receivers are told apart: the last attempt succeeded, within two seconds, at the address of now', async () => {
+      const [webhook, silent] = [await register(), await register()];
+      const webhooks = createSqlWebhooks(database);
+      const attemptOf = async ({ id }: WebhookRecord, durationMs: number, outcome: AttemptOutcome) => {
+        await tell(anEvent());
+        const [taken] = await take(id, newId('dlv'), 1);
+        await deliveries.record(taken!, attempt({ durationMs }), outcome);
+        await tell(anEvent());
+        return (await deliveries.due(9, 9, { promptOnly: true })).map((it) => it.id);
+      };
+      const nextAt = clock.now() + 1;
+      expect(await attemptOf(silent, 15_000, { nextAt })).toEqual([]);
+      expect(await attemptOf(webhook, 2_000, { state: 'delivered' })).toEqual([webhook.id]);
+      expect(await attemptOf(webhook, 2_001, { state: 'delivered' })).toEqual([]);
+      expect(await attemptOf(webhook, 1, { state: 'delivered' })).toEqual([webhook.id]);
+      expect(await attemptOf(webhook, 1, { nextAt })).toEqual([]);
+      expect(await attemptOf(webhook, 1, { state: 'delivered' })).toEqual([webhook.id]);
+      const { url, events } = webhook;
+      await webhooks.change(ALICE, webhook.id, { url, events, description: 'new' }, clock.now());
+      expect(await deliveries.due(9, 9, { promptOnly: true })).toHaveLength(1);
+      const elsewhere = { url: 'https://new.example/', events, description: undefined };
+      await webhooks.change(ALICE, webhook.id, elsewhere, clock.now());
+      expect(await deliveries.due(9, 9, { promptOnly: true })).toEqual([]);
+      expect(await deliveries.due(9, 9)).toHaveLength(2);
     });
 
     test('that succeed end with their attempt, and the receiver is fine again', async () => {

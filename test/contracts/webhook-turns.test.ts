@@ -1,9 +1,10 @@
+import type { WebhookRequest } from '../../src/gateway/webhooks/webhook-sender.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { webhookTurns } from '../../src/storage/sql/migrations/0014-webhook-turns.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { openWebhookFixture, type WebhookFixture } from '../helpers/fixtures/webhook-fixture.js';
+import { openWebhookFixture, senderWith, type WebhookFixture } from '../helpers/fixtures/webhook-fixture.js';
 import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
 import { anEvent } from '../helpers/http/webhook-samples.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
@@ -101,6 +102,66 @@ describe.each(KINDS)('webhooks of several owners, $name', ({ workers, open }) =>
     await until(() => quick.received.length === events.length);
     expect(new Set(quick.received.map(({ headers }) => headers['webhook-id'])).size).toBe(events.length);
     expect(dead!.atMost()).toBe(4);
+  });
+});
+
+describe('silent receivers of more owners than there are places', () => {
+  let fixture: WebhookFixture;
+  let quick: Receiver;
+  /** What was sent to the silent ones, and how it ends. */
+  let held: { readonly request: WebhookRequest; end(): void }[];
+
+  beforeEach(async () => {
+    fixture = await openWebhookFixture();
+    quick = await startReceiver();
+    held = [];
+  });
+  afterEach(async () => {
+    const stopped = fixture.close();
+    for (const { end } of held) end();
+    await stopped;
+    await quick.close();
+  });
+
+  function workerOfSilence() {
+    const real = senderWith();
+    return fixture.workerWith({
+      sender: {
+        send: (request) =>
+          request.url.startsWith(quick.origin)
+            ? real.send(request)
+            : new Promise((resolve) => {
+                held.push({ request, end: () => resolve({ durationMs: 5_000, error: 'timeout' }) });
+              }),
+        close: real.close,
+      },
+    });
+  }
+
+  async function tellSilent(): Promise<void> {
+    const owners = Array.from({ length: 300 }, (_, n) => `owner ${n}`);
+    for (const owner of owners) await fixture.register({ owner, url: 'https://silent.example/' });
+    await fixture.tell(...owners.map((owner) => anEvent({ owner })));
+  }
+
+  test('hold up no webhook that is prompt, and are waited for shorter', async () => {
+    const worker = workerOfSilence();
+    await fixture.register({ owner: HONEST, url: quick.url });
+    await fixture.tell(anEvent({ owner: HONEST }));
+    await worker.runDue();
+    expect(quick.received).toHaveLength(1);
+
+    await tellSilent();
+    worker.start();
+    await until(() => held.length >= 192);
+    for (let n = 2; n < 5; n += 1) {
+      await fixture.tell(anEvent({ owner: HONEST }));
+      worker.nudge();
+      await until(() => quick.received.length === n);
+    }
+    expect(held).toHaveLength(192);
+    expect(held.filter(({ request }) => request.timeoutMs === 5_000)).toHaveLength(96);
+    expect(fixture.errors).toEqual([]);
   });
 });
 

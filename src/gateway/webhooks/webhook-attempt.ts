@@ -13,6 +13,8 @@ export interface AttemptParts {
   readonly deliveries: Pick<DeliveryStore, 'record'>;
   readonly webhooks: Pick<WebhookStore, 'disable'>;
   readonly sender: Pick<WebhookSender, 'send'>;
+  /** How long the receiver is waited for, in milliseconds. Default: as long as the sender says. */
+  readonly timeoutMs?: number;
   /** Told of each attempt that was written down, to be counted. Default: nobody. */
   readonly onAttempt?: (seen: WebhookAttemptSeen) => void;
   /** Clock, milliseconds since the epoch. */
@@ -33,7 +35,7 @@ const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Tollh
 export async function attemptDelivery(
   webhook: WebhookRecord,
   delivery: TakenDelivery,
-  { deliveries, webhooks, sender, onAttempt, now, random }: AttemptParts,
+  { deliveries, webhooks, sender, timeoutMs, onAttempt, now, random }: AttemptParts,
 ): Promise<void> {
   const at = now();
   const body = JSON.stringify(eventMessage(delivery.event));
@@ -41,7 +43,8 @@ export async function attemptDelivery(
     { id: delivery.event.id, timestamp: Math.floor(at / 1_000), body },
     signingSecrets(webhook, at),
   );
-  const answer = await sender.send({ url: webhook.url, headers: { ...FIXED_HEADERS, ...signed }, body });
+  const headers = { ...FIXED_HEADERS, ...signed };
+  const answer = await sender.send({ url: webhook.url, headers, body, ...defined({ timeoutMs }) });
   const outcome = outcomeOf(answer, { place: delivery.place, now: now(), random: random() });
   const hasSucceeded = 'state' in outcome && outcome.state === 'delivered';
   const recorded = await deliveries.record(delivery, { at, ...keptOf(answer, hasSucceeded) }, outcome);

@@ -8,6 +8,8 @@ export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** How long the whole exchange may take, in milliseconds. Default: the sender's. */
+  readonly timeoutMs?: number;
 }
 
 /** What came back. */
@@ -26,7 +28,7 @@ export interface WebhookResponse {
 /** Options of {@link createWebhookSender}. */
 export interface WebhookSenderOptions {
   readonly guard: Pick<AddressGuard, 'connect'>;
-  /** How long a whole exchange may take, in milliseconds. Default 15,000. */
+  /** How long a whole exchange may take, in milliseconds, unless the request says it. Default 15,000. */
   readonly timeoutMs?: number;
 }
 
@@ -50,11 +52,11 @@ export function createWebhookSender({ guard, timeoutMs = TIMEOUT_MS }: WebhookSe
   const opened = openAgent({ connect: guard.connect, keepAliveTimeout: IDLE_MS, maxHeaderSize: MAX_HEADER_BYTES });
 
   return {
-    async send({ url, headers, body }) {
+    async send({ url, headers, body, timeoutMs: ofRequestMs = timeoutMs }) {
       const agent = await opened;
       const began = performance.now();
       const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      const timer = setTimeout(() => deadline.abort(), ofRequestMs);
       const { origin, pathname, search } = new URL(url);
       const path = `${pathname}${search}`;
       const seen: { status?: number; retryAfter?: string } = {};

@@ -32,10 +32,18 @@ export interface WebhookWorker {
 
 /** Attempts under way to one address of an owner, by all workers together. */
 const AT_ONCE = 4;
-/** Attempts under way in this process, to all webhooks together. */
-const MAX_UNDER_WAY = 256;
-/** The same for one owner, by all workers together, and fewer where most of this process's places are taken. */
+/**
+ * Places for attempts under way in this process. Everybody takes turns in the common ones; when those are taken, the kept
+ * ones are for webhooks that are prompt: receivers that are silent or slow, however many, leave these soon, and
+ * cannot come back.
+ */
+const PLACES = { common: 192, kept: 64 };
+/** Of so many places what one owner may have under way, by all workers together: fewer where most of them are taken. */
 const OF_OWNER = { usually: 8, whenHalfFull: 2, whenNearlyFull: 1 };
+/** How long a receiver is waited for, at most, where half of the places that it shares are taken. */
+const CROWDED_TIMEOUT_MS = 5_000;
+/** How many webhooks are looked at for one step. */
+const WEBHOOKS_A_STEP = 256;
 /** Several times as long as an attempt may take. */
 const LEASE_MS = 60_000;
 const EVENTS_A_STEP = 100;
@@ -44,24 +52,36 @@ const EVENTS_A_STEP = 100;
 export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   const { deliveries, sender, onError = () => {} } = parts;
   const setup: AttemptParts = { ...parts, now: parts.now ?? Date.now, random: parts.random ?? Math.random };
-  const underWay = new Set<Promise<void>>();
+  const common: Places = { size: PLACES.common, promptOnly: false, underWay: new Set() };
+  const kept: Places = { size: PLACES.kept, promptOnly: true, underWay: new Set() };
   let stopping = false;
 
   /** Begins attempts as long as there is room; answers how many, and whether there are more new events. */
   async function begin() {
     const isMore = (await deliveries.fanOut(EVENTS_A_STEP)) === EVENTS_A_STEP;
-    const due = await deliveries.due(AT_ONCE, MAX_UNDER_WAY, ofOwner(underWay.size));
+    const begun = await fill(common);
+    return { begun: isFull(common) ? begun + (await fill(kept)) : begun, isMore };
+  }
+
+  async function fill(places: Places): Promise<number> {
+    if (isFull(places)) return 0;
+    const bounds = { ofOwner: ofOwner(places), promptOnly: places.promptOnly };
     let begun = 0;
-    for (const webhook of due) {
-      const atOnce = Math.min(AT_ONCE, MAX_UNDER_WAY - underWay.size);
-      if (stopping || atOnce <= 0) break;
-      const room = { leaseMs: LEASE_MS, atOnce, ofOwner: ofOwner(underWay.size) };
+    for (const webhook of await deliveries.due(AT_ONCE, WEBHOOKS_A_STEP, bounds)) {
+      if (stopping || isFull(places)) break;
+      const atOnce = Math.min(AT_ONCE, places.size - places.underWay.size);
+      const room = { leaseMs: LEASE_MS, atOnce, ofOwner: ofOwner(places) };
       const taken = await deliveries.take(webhook.id, { lease: randomUUID(), ...room });
-      for (const delivery of taken) track(attemptDelivery(webhook, delivery, setup));
+      for (const delivery of taken) {
+        const patience = shareTaken(places) < 0.5 ? {} : { timeoutMs: CROWDED_TIMEOUT_MS };
+        track(attemptDelivery(webhook, delivery, { ...setup, ...patience }), places);
+      }
       begun += taken.length;
     }
-    return { begun, isMore };
+    return begun;
   }
+
+  const ended = () => Promise.all([...common.underWay, ...kept.underWay]);
 
   async function look(): Promise<number> {
     const { begun, isMore } = await begin();
@@ -69,7 +89,7 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
     return begun;
   }
 
-  function track(attempt: Promise<void>): void {
+  function track(attempt: Promise<void>, { underWay }: Places): void {
     const tracked = attempt.catch(onError).finally(() => {
       underWay.delete(tracked);
       loop.wake();
@@ -86,7 +106,7 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
     async runDue() {
       for (let made = 0; ; ) {
         const { begun, isMore } = await begin();
-        await Promise.all(underWay);
+        await ended();
         if (begun === 0 && !isMore) return made;
         made += begun;
       }
@@ -94,15 +114,29 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
     async stop() {
       stopping = true;
       await loop.stop();
-      await Promise.all(underWay);
+      await ended();
       await sender.close();
     },
   };
 }
 
-/** However many owners have receivers that are slow, there is a place for the next one. */
-function ofOwner(taken: number): number {
-  const share = taken / MAX_UNDER_WAY;
+/** Places that attempts share. */
+interface Places {
+  readonly size: number;
+  readonly promptOnly: boolean;
+  readonly underWay: Set<Promise<void>>;
+}
+
+function shareTaken({ underWay, size }: Places): number {
+  return underWay.size / size;
+}
+
+function isFull(places: Places): boolean {
+  return shareTaken(places) >= 1;
+}
+
+function ofOwner(places: Places): number {
+  const share = shareTaken(places);
   if (share < 0.5) return OF_OWNER.usually;
   return share < 0.75 ? OF_OWNER.whenHalfFull : OF_OWNER.whenNearlyFull;
 }

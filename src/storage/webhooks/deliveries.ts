@@ -47,6 +47,17 @@ export interface TakenDelivery {
   readonly place: number;
 }
 
+/** A webhook is prompt while its last attempt succeeded in no more than so many milliseconds. */
+export const PROMPT_MS = 2_000;
+
+/** Which webhooks {@link DeliveryStore.due} answers. */
+export interface DueBounds {
+  /** How many deliveries of one owner may be held. Default: no bound. */
+  readonly ofOwner?: number;
+  /** Those only that are prompt, see {@link PROMPT_MS}. Default: all. */
+  readonly promptOnly?: boolean;
+}
+
 /** How deliveries are taken. */
 export interface Taking {
   /** Unique for each call. */
@@ -84,9 +95,8 @@ export interface DeliveryStore {
    * Webhooks with deliveries that are due and fewer than `atOnce` under way to their address, `ofOwner` for their owner. Owners
    * take turns, those first who have the least under way; of one owner those whose receivers answer come first, then by how
    * long they have waited.
-   * @param ofOwner - default: no bound
    */
-  due(atOnce: number, limit: number, ofOwner?: number): Promise<readonly WebhookRecord[]>;
+  due(atOnce: number, limit: number, bounds?: DueBounds): Promise<readonly WebhookRecord[]>;
   /** Takes deliveries to a webhook that are due, for as long as the lease. */
   take(webhookId: string, taking: Taking): Promise<readonly TakenDelivery[]>;
   /**

@@ -43,7 +43,7 @@ export const DELIVERIES = {
     name: 'tollhouse_fanned_out',
     text: `update tollhouse_event set fanned_out = 1 where id in (${places})`,
   },
-  /** Owners take turns: those come first who have the least under way. */
+  /** Owners take turns: those come first who have the least under way. `$5` is 1 for those only that are prompt, or 0. */
   due: {
     name: 'tollhouse_delivery_due',
     text: `select ${WEBHOOK_COLUMNS} from (
@@ -52,7 +52,7 @@ export const DELIVERIES = {
             (select min(next_at) from tollhouse_delivery where webhook_id = webhook.id and state = 'pending') as waiting,
             (select count(*) ${underWay('$1')} and owner = webhook.owner) as busy,
             (select count(*) ${underWay('$1')} and owner = webhook.owner and address = coalesce(webhook.address, '')) as busy_here
-          from tollhouse_webhook as webhook where status = 'enabled') as webhook
+          from tollhouse_webhook as webhook where status = 'enabled' and prompt >= $5) as webhook
         where waiting <= $1 and busy_here < $2 and busy < $4) as webhook
       order by turn, ${ANSWERING_FIRST}, waiting limit $3`,
   },
@@ -84,11 +84,13 @@ export const DELIVERIES = {
   },
   succeeding: {
     name: 'tollhouse_webhook_succeeding',
-    text: 'update tollhouse_webhook set failing_since = null where id = $1 and failing_since is not null',
+    text: `update tollhouse_webhook set failing_since = null, prompt = $2
+      where id = $1 and (failing_since is not null or prompt <> $2)`,
   },
   failing: {
     name: 'tollhouse_webhook_failing',
-    text: 'update tollhouse_webhook set failing_since = $2 where id = $1 and failing_since is null',
+    text: `update tollhouse_webhook set failing_since = coalesce(failing_since, $2), prompt = 0
+      where id = $1 and (failing_since is null or prompt <> 0)`,
   },
   list: {
     name: 'tollhouse_delivery_list',

@@ -1,7 +1,14 @@
 import { newId } from '../../lib/ids.js';
 import { eventSteps } from '../events/event-statements.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
-import type { AttemptOutcome, DeliveryAttempt, DeliveryRecord, DeliveryStore, TakenDelivery } from './deliveries.js';
+import {
+  type AttemptOutcome,
+  type DeliveryAttempt,
+  type DeliveryRecord,
+  type DeliveryStore,
+  PROMPT_MS,
+  type TakenDelivery,
+} from './deliveries.js';
 import { toAttempt, toDelivery, toTaken } from './delivery-rows.js';
 import {
   DELIVERIES,
@@ -52,8 +59,8 @@ export function createSqlDeliveries(
   return {
     fanOut,
     find,
-    due: async (atOnce, limit, ofOwner = NO_BOUND) =>
-      (await database.query(DELIVERIES.due, now(), atOnce, limit, ofOwner)).map(toWebhook),
+    due: async (atOnce, limit, { ofOwner = NO_BOUND, promptOnly = false } = {}) =>
+      (await database.query(DELIVERIES.due, now(), atOnce, limit, ofOwner, promptOnly ? 1 : 0)).map(toWebhook),
     async take(webhookId, { lease, leaseMs, atOnce, ofOwner = NO_BOUND }) {
       const time = now();
       const results = await database.batch([
@@ -135,6 +142,8 @@ function attemptSteps(
   return [
     [DELIVERIES.recordAttempt, id, ...values, webhookId, kind],
     [DELIVERIES.forgetAttempts, webhookId, kind, kept],
-    hasSucceeded ? [DELIVERIES.succeeding, webhookId] : [DELIVERIES.failing, webhookId, at],
+    hasSucceeded
+      ? [DELIVERIES.succeeding, webhookId, durationMs <= PROMPT_MS ? 1 : 0]
+      : [DELIVERIES.failing, webhookId, at],
   ];
 }

@@ -32,7 +32,7 @@ const WEBHOOKS = {
   change: {
     name: 'tollhouse_webhook_change',
     text: `update tollhouse_webhook set url = $3, events = $4, description = $5, updated_at = $6, address = $7,
-        failing_since = case when url = $3 then failing_since else null end
+        failing_since = case when url = $3 then failing_since else null end, prompt = case when url = $3 then prompt else 0 end
       where owner = $1 and id = $2 returning ${WEBHOOK_COLUMNS}`,
   },
   rotate: {

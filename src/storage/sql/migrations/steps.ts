@@ -34,6 +34,7 @@ import { paidAnswers } from './0034-paid-answers.js';
 import { unpaidRequests } from './0035-unpaid-requests.js';
 import { keptAttempts } from './0036-kept-attempts.js';
 import { requestLooks } from './0037-request-looks.js';
+import { promptWebhooks } from './0038-prompt-webhooks.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -77,4 +78,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0035-unpaid-requests', unpaidRequests],
   ['0036-kept-attempts', keptAttempts],
   ['0037-request-looks', requestLooks],
+  ['0038-prompt-webhooks', promptWebhooks],
 ];

@@ -177,6 +177,15 @@ test('silence, and an answer that drips, are ended in time and have failed', asy
   expect(await fixture.deliveries.list(silent.id, { limit: 1 })).toMatchObject([{ state: 'pending' }]);
 });
 
+test('a request that says how long it may take is waited for as long', async () => {
+  const sender = senderWith(20);
+  receiver.respond(() => {});
+  const answer = await sender.send({ url: receiver.url, headers: {}, body: '{}', timeoutMs: 200 });
+  expect(answer.error).toBe('timeout');
+  expect(answer.durationMs).toBeGreaterThanOrEqual(195);
+  await sender.close();
+});
+
 test('redirects are not followed and are no success', async () => {
   const other = await startReceiver();
   receiver.respond(status(307, { location: other.url }));
