@@ -37,5 +37,10 @@ export function mintOption(where: string, param: string, name: string, tokens: r
 
 /** What stands behind an amount of a token, for people: its symbol, or `of` and the mint where it has none here. */
 export function unitOf(mint: string, tokens: readonly Token[]): string {
-  return tokens.find((token) => token.mint === mint)?.symbol ?? `of ${mint}`;
+  return symbolIn(mint, tokens) ?? `of ${mint}`;
+}
+
+/** The symbol of a token; undefined where it has none here. */
+export function symbolIn(mint: string, tokens: readonly Token[]): string | undefined {
+  return mint === SOL_ASSET ? 'SOL' : tokens.find((token) => token.mint === mint)?.symbol;
 }

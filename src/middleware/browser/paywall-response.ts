@@ -8,6 +8,7 @@ import type { PaywallContent } from '../../pages/paywall/paywall-content.js';
 import { PAYWALL_TYPE, type PageSignIn } from '../../pages/paywall/paywall-data.js';
 import { paywallPage } from '../../pages/paywall/paywall-page.js';
 import { textsFor } from '../../pages/texts/languages.js';
+import { type MustHold, mustHoldInWords } from '../../pages/texts/must-hold.js';
 import type { Challenge } from '../../protocol/challenge.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { addVary } from '../gate/cache-control.js';
@@ -31,6 +32,8 @@ export interface PageSubject {
 /** What a paywall page says. */
 export interface PaywallParts extends PageSubject {
   readonly note?: string | undefined;
+  /** What a wallet must hold that signs in, any one of them; told in the place of a note. Default: that is not said. */
+  readonly mustHold?: readonly MustHold[];
   readonly isWaiting?: boolean;
   readonly problem?: PaywallContent['problem'];
   readonly outage?: PaywallContent['outage'];
@@ -58,13 +61,14 @@ function sendLater<T>(res: Response, soon: Promise<T>, write: (value: T) => void
 function send(
   req: Request,
   res: Response,
-  { challenge, network, tokens, page = {}, note, problem, outage, isWaiting = false }: PaywallParts,
+  { challenge, network, tokens, page = {}, mustHold = [], problem, outage, isWaiting = false, ...parts }: PaywallParts,
   request: PaywallContent['request'],
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
+  const texts = textsFor(req.get('Accept-Language'), page.texts);
+  const note = mustHold.length === 0 ? parts.note : mustHoldInWords(mustHold, texts);
   const content: PaywallContent = {
-    ...{ resource, network, request, note, problem, outage, isWaiting },
-    texts: textsFor(req.get('Accept-Language'), page.texts),
+    ...{ texts, resource, network, request, note, problem, outage, isWaiting },
     brand: brandOf(page),
     offers: terms.map((it) => ({ ...shownPrice(it, tokens), bought: boughtNotes.of(it), payTo: it.payTo })),
     isUpfront: paymentFlow === 'upfront',

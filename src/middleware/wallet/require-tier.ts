@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { Lookups } from '../../access/holdings.js';
-import { unitOf } from '../../access/mint.js';
+import { symbolIn, unitOf } from '../../access/mint.js';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
@@ -89,6 +89,11 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
   });
   const judge = {
     name: ruleName([WHERE, ...what]),
+    mustHold: {
+      amount: required.minBalance,
+      token: symbolIn(tiers.mint, resolved.facilitator.tokens) ?? tiers.mint,
+      tier: required.name,
+    },
     judge: admit,
     tell: (req: Request, id: string) => tellTier(req, resolved.requestNames, tiers, id),
   };

@@ -9,11 +9,12 @@ import {
   wireNumber,
 } from '../../access/balance.js';
 import type { Holdings, Lookups } from '../../access/holdings.js';
-import { mintOption, unitOf } from '../../access/mint.js';
+import { mintOption, symbolIn, unitOf } from '../../access/mint.js';
 import { badOption } from '../../errors/errors.js';
 import type { Collection, Holding } from '../../facilitator/holdings/holding.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import type { MustHold } from '../../pages/texts/must-hold.js';
 import { addressOption, addressTextOption } from '../../protocol/address-input.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
@@ -83,6 +84,8 @@ interface BalanceRule {
   readonly named: Readonly<Record<string, unknown>>;
   /** What is counted, in words. */
   readonly unit: string;
+  /** How a page names it. */
+  readonly held: Pick<MustHold, 'token'>;
   /** How the amounts of it are divided. */
   decimals(): MaybePromise<number>;
   /** What the wallet of a caller holds of it; at least to know whether that is enough. */
@@ -118,7 +121,8 @@ export function balanceRule(where: string, given: unknown): RuleOfGate {
     judge: (req, wallet) => verdictOf(where, rule, { wallet, ...clientAddress(req) }),
     holds: (wallet) => whenKnown(verdictOf(where, unremembered, { wallet }), ({ ok }) => ok),
   });
-  const judge = { name: ruleName([WHERE, ...what]), judge: admit };
+  const mustHold = { amount: rule.minimum.text, ...rule.held };
+  const judge = { name: ruleName([WHERE, ...what]), mustHold, judge: admit };
   return { parts, judge, inWords: `${rule.minimum.text} ${rule.unit}` };
 }
 
@@ -168,6 +172,7 @@ function tokenRule(
     what: mint,
     named: { mint },
     unit: unitOf(mint, tokens),
+    held: { token: symbolIn(mint, tokens) ?? mint },
     decimals: () => decimalsOf(where, mint, reader),
     read: (by, atLeast) => reader.readHolding({ ...by, mints, atLeast }),
   };
@@ -192,6 +197,7 @@ function collectionRule(
     what: 'mints' in collection ? [...collection.mints].sort() : collection,
     named,
     unit: 'NFTs of a collection',
+    held: {},
     decimals: () => 0,
     read: (by, atLeast) => reader.readCollection({ ...by, collection, atLeast }),
   };

@@ -6,6 +6,7 @@ import { type PageSubject, sendPaywallPage, signInOf } from '../browser/paywall-
 import { keepUncached } from '../gate/cache-control.js';
 import { noteProblemCode, setHeaders } from '../gate/respond.js';
 import { type CallerParts, callerUrl } from './caller-request.js';
+import { mustHoldOf } from './must-hold-notes.js';
 import { signInExtensions } from './wallet-auth.js';
 
 /** Why a page is sent instead of what was asked for. */
@@ -31,5 +32,7 @@ export async function sendSignInPage(
   setHeaders(res, headers);
   const challenge = { resource: { url: callerUrl(req, parts) }, terms: [], ...defined({ extensions }) };
   const subject: PageSubject = { challenge, network, tokens: [], page: parts.page };
-  sendPaywallPage(req, res, { ...subject, problem: detail === undefined ? undefined : { code, detail } });
+  // What a wallet lacks is said with what it takes.
+  const said = detail === undefined ? { mustHold: mustHoldOf(req) } : { problem: { code, detail } };
+  sendPaywallPage(req, res, { ...subject, ...said });
 }

@@ -8,6 +8,7 @@ import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js
 import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
+import type { MustHold } from '../../pages/texts/must-hold.js';
 import { showOutages } from '../browser/outage-page.js';
 import { noteShortfall } from '../browser/shortfall.js';
 import { keepPrivate } from '../gate/cache-control.js';
@@ -20,6 +21,7 @@ import { observeGate } from '../tracing/gate-request.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { callerUrl } from './caller-request.js';
 import { keptSignIn, signedOut } from './keep-sign-in.js';
+import { noteMustHold } from './must-hold-notes.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
@@ -117,6 +119,8 @@ export type Verdict = (
 export interface WalletJudge {
   /** What it asks for, the same in every process. */
   readonly name: string;
+  /** The same, for people. */
+  readonly mustHold: MustHold;
   judge(req: Request, wallet: string): MaybePromise<Verdict>;
   /** Tells the handlers what was learned of a wallet. Default: nothing is. */
   tell?(req: Request, note: string): void;
@@ -137,7 +141,7 @@ const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
 export function walletGate(where: string, parts: WalletGateParts, rule: WalletJudge): Gate {
-  const { name, tell: tellNote } = rule;
+  const { name, mustHold, tell: tellNote } = rule;
 
   function decide(req: Request, res: Response): MaybePromise<Decision> {
     observeGate(parts.facilitator.observed, req, res);
@@ -151,7 +155,10 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
 
   function decideNow(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(anyProof(req, parts), (proof) => {
-      if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
+      if (proof.status !== 'proven') {
+        noteMustHold(req, mustHold);
+        return refuseStranger(where, req, res, parts, proof);
+      }
       return whenKnown(judged(rule, req, proof.wallet.address), (verdict) => {
         const { note } = verdict;
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, note) : enterOnce(req, res, note);

@@ -1,4 +1,5 @@
 import type { BoughtTexts } from './bought.js';
+import type { MustHoldTexts } from './must-hold.js';
 
 /** What the script of a paywall page says; words in braces are put in by it. */
 export interface PaywallStateTexts {
@@ -42,7 +43,7 @@ export interface PaywallStateTexts {
 }
 
 /** All that pages for people say, in one language. */
-export interface PageTexts extends BoughtTexts {
+export interface PageTexts extends BoughtTexts, MustHoldTexts {
   /** As in BCP 47. */
   readonly language: string;
   readonly paymentRequired: string;

@@ -1,0 +1,38 @@
+import { filledWith } from './filled-with.js';
+import { localeOf } from './locale.js';
+
+/** What a wallet must hold to be let in. */
+export interface MustHold {
+  /** Decimal, in whole tokens or NFTs. */
+  readonly amount: string;
+  /** Symbol of the token, or its mint where it has none here. Default: NFTs of a collection. */
+  readonly token?: string;
+  /** Name of the tier that begins there. Default: it is no tier. */
+  readonly tier?: string;
+}
+
+/** How it is said in one language; words in braces are put in. */
+export interface MustHoldTexts {
+  readonly holdersOnly: string;
+  readonly holdsTier: string;
+  readonly holdsOneNft: string;
+  readonly holdsNfts: string;
+}
+
+/**
+ * What wallets must hold, for people: `Open to wallets that hold at least 100 USDC.`
+ * @param ways - any one of them is enough
+ */
+export function mustHoldInWords(
+  ways: readonly MustHold[],
+  texts: MustHoldTexts & { readonly language: string },
+): string {
+  const list = new Intl.ListFormat(localeOf(texts.language), { type: 'disjunction' });
+  return filledWith(texts.holdersOnly, { what: list.format(ways.map((it) => wayInWords(it, texts))) });
+}
+
+function wayInWords({ amount, token, tier }: MustHold, texts: MustHoldTexts): string {
+  if (token === undefined) return amount === '1' ? texts.holdsOneNft : filledWith(texts.holdsNfts, { count: amount });
+  const held = `${amount} ${token}`;
+  return tier === undefined ? held : filledWith(texts.holdsTier, { held, tier });
+}

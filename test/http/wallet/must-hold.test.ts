@@ -1,0 +1,94 @@
+import type { Express, RequestHandler } from 'express';
+import { anyOf } from '../../../src/middleware/gate/any-of.js';
+import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { signIn } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
+
+const tell: RequestHandler = (_req, res) => void res.send('come in');
+const nft = walletKey('an NFT').address;
+let fixture: TollFixture;
+let url: string;
+let points: string;
+
+beforeAll(async () => {
+  fixture = await openTollFixture();
+  const { facilitator, sandbox } = fixture;
+  points = sandbox.createMint({ decimals: 2 }).mint;
+  const levels = [{ id: 'patron', name: 'Patron of the <arts>', minBalance: 20, features: [] }];
+  const usdc = requireTokenBalance({ facilitator, mint: 'USDC', minBalance: '100.50' });
+  const patron = requireTier({ facilitator, tiers: { mint: points, levels } });
+  url = await fixture.serve((app: Express) => {
+    app.get('/usdc', usdc, tell);
+    app.get('/sol', requireTokenBalance({ facilitator, mint: 'SOL', minBalance: 2 }), tell);
+    app.get('/points', requireTokenBalance({ facilitator, mint: points, minBalance: 5 }), tell);
+    app.get('/nft', requireTokenBalance({ facilitator, collection: [nft] }), tell);
+    app.get('/nfts', requireTokenBalance({ facilitator, collection: { creator: nft }, minBalance: 3 }), tell);
+    app.get('/tier', patron, tell);
+    app.get('/gold', requireTier({ facilitator, tier: 'gold' }), tell);
+    app.get('/either', anyOf(usdc, patron), tell);
+    app.get('/both', usdc, patron, tell);
+  });
+});
+afterAll(() => fixture.close());
+
+const visit = (path: string, language: string, headers = {}, accept = 'text/html') =>
+  fetch(`${url}${path}`, { headers: { accept, 'accept-language': language, ...headers } });
+async function noteOf(path: string, language = 'en'): Promise<string | undefined> {
+  const page = await visit(path, language);
+  expect(page.status).toBe(401);
+  return /<p class="soft small">(.*)<\/p>/.exec(await page.text())?.[1];
+}
+
+describe('the page that asks a browser to sign in', () => {
+  test('says which token has to be held, and how much of it', async () => {
+    expect(await noteOf('/usdc')).toBe('Open to wallets that hold at least 100.5 USDC.');
+    expect(await noteOf('/sol')).toBe('Open to wallets that hold at least 2 SOL.');
+    expect(await noteOf('/points')).toBe(`Open to wallets that hold at least 5 ${points}.`);
+  });
+
+  test('says how many NFTs of a collection have to be held', async () => {
+    expect(await noteOf('/nft')).toBe('Open to wallets that hold at least one NFT of a collection.');
+    expect(await noteOf('/nfts')).toBe('Open to wallets that hold at least 3 NFTs of a collection.');
+  });
+
+  test('says which tier has to be reached, by its name, and where that begins', async () => {
+    expect(await noteOf('/tier')).toContain(`20 ${points} (tier “Patron of the &lt;arts&gt;”)`);
+    expect(await noteOf('/gold')).toBe('Open to wallets that hold at least 10000 USDC (tier “Gold”).');
+  });
+
+  test('names all of which any is enough, and the first of two gates of which both have to be passed', async () => {
+    expect(await noteOf('/either')).toMatch(/at least 100\.5 USDC or 20 \w+ \(tier “Patron/);
+    expect(await noteOf('/both')).toBe(await noteOf('/usdc'));
+  });
+
+  test.each(['de', 'es', 'fr', 'zh', 'ja'])(
+    'says it in %s to who reads that, with no place left open',
+    async (language) => {
+      for (const [path, held] of [
+        ['/usdc', '100.5 USDC'],
+        ['/nft', 'NFT'],
+        ['/nfts', '3'],
+        ['/gold', 'Gold'],
+      ] as const) {
+        const note = (await noteOf(path, language)) ?? '';
+        expect(note).toContain(held);
+        expect(note).not.toMatch(/[{}]|Open to/);
+      }
+    },
+  );
+
+  test('says it to a page of the site that shows it itself', async () => {
+    const answer = await visit('/usdc', 'en', {}, 'application/vnd.tollhouse.paywall+json');
+    expect(await answer.json()).toMatchObject({ note: 'Open to wallets that hold at least 100.5 USDC.' });
+  });
+
+  test('says what a wallet lacks that has signed in, and nothing twice', async () => {
+    const stranger = walletKey('a stranger to the club');
+    const page = await visit('/usdc', 'en', await signIn(stranger, `${url}/usdc`));
+    const text = await page.text();
+    expect([page.status, /holds 0 of the 100.5 USDC/.test(text)]).toEqual([403, true]);
+    expect(text).not.toContain('Open to wallets');
+  });
+});
