@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler, Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
+import { walletOwner } from '../facilitator/backend/wallet-owner.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { type FacilitatorsOption, hasSeveral, networksOf } from '../facilitator/networks/networks.js';
 import type { Gateway } from '../gateway/gateway.js';
@@ -13,7 +14,6 @@ import { cors } from '../middleware/gate/cors.js';
 import { beyondLimitSeconds } from '../middleware/gate/locked-out.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
-import { walletOwner } from '../middleware/idempotency/room-owners.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import { checkServiceKey } from '../middleware/service-key/read-service-key.js';
 import type { PageOptions } from '../pages/layout/page-options.js';

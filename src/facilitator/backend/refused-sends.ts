@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import { walletOwner } from './wallet-owner.js';
 
 /** A payment as it was claimed: who has brought it, and for what. */
 export type SentFor = Pick<PaymentRecord, 'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer'>;
@@ -46,7 +47,7 @@ export function createRefusedSends(
       const [first, own] = [await noted(payment), { by: bringerOf(payment), use: useOf(payment), since }];
       // Of what was sent several times the first counts, and nobody takes it from the one who has brought it.
       const isKept = first !== undefined && (first.by !== own.by || first.use === own.use);
-      if (!isKept) await store.put(keyOf(payment.id), Buffer.from(JSON.stringify(own)), payment.payer);
+      if (!isKept) await store.put(keyOf(payment.id), Buffer.from(JSON.stringify(own)), walletOwner(payment.payer));
     },
     async find(payment) {
       const found = await noted(payment);

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { type Call, callResource } from '../../gateway/calls/call.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { wholeFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
-import { walletOwner } from '../../middleware/idempotency/room-owners.js';
 import type { NamedRequest } from '../../middleware/passes/pass-types.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { paidResponse } from '../../middleware/payment/paid-responses.js';

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
 import type { KeyAuthenticator } from '../../identity/service-keys/service-key-types.js';
 import type { Identity } from '../../identity/types.js';
@@ -9,7 +10,6 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { sendError } from '../../middleware/gate/respond.js';
-import { walletOwner } from '../../middleware/idempotency/room-owners.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
 import { modeOf } from '../../protocol/networks/networks.js';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Facilitator } from '../../facilitator/types.js';
+import { addressOwner } from '../../middleware/idempotency/address-owner.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
-import { addressOwner } from '../../middleware/idempotency/room-owners.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import { PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment, Settlement, Terms } from '../../protocol/types.js';

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { resolveOptions } from '../../lib/options.js';
@@ -15,9 +16,9 @@ import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-not
 import { isOfOtherRange } from '../response/response-range.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
+import { addressOwner } from './address-owner.js';
 import { createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
-import { addressOwner, walletOwner } from './room-owners.js';
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { wholeError } from '../../lib/error-text.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
-import { walletOwner } from './room-owners.js';
 import { runLeases } from './run-leases.js';
 
 /** What is known of a request that comes under a secret of its client's. */

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Claim } from '../../facilitator/types.js';
 import { declareIdentifier, PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment } from '../../protocol/types.js';
 import { sendProblem } from '../gate/respond.js';
 import { createIdempotentRequest, type IdempotentRequest } from '../idempotency/idempotent-request.js';
-import { walletOwner } from '../idempotency/room-owners.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 

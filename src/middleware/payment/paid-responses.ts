@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { type TryingOwner, tryAgain } from '../../lib/work/try-again.js';
 import { warnOfLost } from '../idempotency/idempotent-request.js';
-import { walletOwner } from '../idempotency/room-owners.js';
 import { withoutExchangeHeaders } from '../response/response-recorder.js';
 import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 
