@@ -4,13 +4,11 @@ import bs58 from 'bs58';
 import { reconcileCommand } from '../../src/cli/books/reconcile.js';
 import { refundCommand } from '../../src/cli/books/refund.js';
 import type { Command } from '../../src/cli/command.js';
-import { requirePayment } from '../../src/middleware/payment/require-payment.js';
-import { openStorage } from '../../src/storage/open-storage.js';
+import { oweCredit } from '../helpers/fixtures/owed-credit.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
 import { runCommand } from '../helpers/processes/run-command.js';
 import type { Ended } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
-import { signPayment } from '../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -26,16 +24,7 @@ describe('tollhouse refund', () => {
     fixture = await openTollFixture();
     wallet = await fixture.sandbox.createWallet({ usdc: '5' });
     url = `sqlite:${folder.newPath('db')}`;
-    const storage = await openStorage(url);
-    const facilitator = fixture.facilitatorWith({ storage });
-    const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' });
-    const shop = await fixture.serve((app) => app.get('/single', gate, (_req, res) => void res.status(503).end()));
-    const { v2 } = await signPayment(fixture, `${shop}/single`);
-    await fetch(`${shop}/single`, { headers: v2 });
-    const [credit] = await storage.passes.list(fixture.payer.publicKey.toBase58());
-    paymentId = credit?.paymentId ?? '';
-    await facilitator.close();
-    await storage.close();
+    paymentId = await oweCredit(fixture, url);
   });
   afterAll(() => fixture.close());
 

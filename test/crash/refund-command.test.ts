@@ -4,12 +4,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { requirePayment } from '../../src/middleware/payment/require-payment.js';
-import { openStorage } from '../../src/storage/open-storage.js';
+import { oweCredit } from '../helpers/fixtures/owed-credit.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
 import { buildPackage } from '../helpers/processes/built-package.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
-import { signPayment } from '../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -29,22 +27,9 @@ describe('tollhouse refund, run by several at once of whom some are stopped', ()
     await fixture.close();
   });
 
-  async function owed(url: string): Promise<string> {
-    const storage = await openStorage(url);
-    const facilitator = fixture.facilitatorWith({ storage });
-    const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' });
-    const shop = await fixture.serve((app) => app.get('/single', gate, (_req, res) => void res.status(503).end()));
-    const { v2 } = await signPayment(fixture, `${shop}/single`);
-    await fetch(`${shop}/single`, { headers: v2 });
-    const [credit] = await storage.passes.list(fixture.payer.publicKey.toBase58());
-    await facilitator.close();
-    await storage.close();
-    return credit?.paymentId ?? '';
-  }
-
   test.each(['SIGKILL', 'SIGINT'] as const)('pays once, where they are stopped by %s', async (signal) => {
     const url = `sqlite:${folder.newPath('db')}`;
-    const paymentId = await owed(url);
+    const paymentId = await oweCredit(fixture, url);
     const env = {
       ...process.env,
       DATABASE_URL: url,
