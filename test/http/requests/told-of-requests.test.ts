@@ -34,17 +34,18 @@ describe.each(DAILY_DATABASES)('who is paid, on %s', (...database) => {
       ['payment.created', made[0]?.[1]],
       ['payment.created', made[1]?.[1]],
     ];
-    const events = await client.ask('GET', '/api/v1/events?types=payment.created,payment.settled', undefined, asOwner);
-    expect(events.body['data']).toMatchObject(
+    const types = 'payment.created,payment.settled';
+    const listed = async () =>
+      (await client.ask('GET', `/api/v1/events?types=${types}`, undefined, asOwner)).body['data'];
+    // On Postgres an event is listed once everything is written that was begun before it.
+    await until(async () => Reflect.get(Object(await listed()), 'length') === told.length);
+    const events = await listed();
+    expect(events).toMatchObject(
       [...told]
         .reverse()
         .map(([type, id]) => ({ type, data: type === 'payment.created' ? { payment_id: id } : { resource: id } })),
     );
-    expect(events.body['data']).toMatchObject([
-      { project_id: project.id },
-      { project_id: null },
-      { project_id: project.id },
-    ]);
+    expect(events).toMatchObject([{ project_id: project.id }, { project_id: null }, { project_id: project.id }]);
     const posted = () =>
       upstream.received.map(({ body }) => JSON.parse(body).type).filter((it) => it.startsWith('payment.'));
     await until(() => posted().length >= told.length);
