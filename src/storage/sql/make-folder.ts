@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './driver-error.js';
 
 /**
  * Makes a folder, and those above it, where there is none. Node's own way of making several waits for ever in a folder that says of
@@ -25,8 +26,4 @@ function makeOne(path: string, mode: number | undefined): void {
     // A folder that is there may be one in which nothing can be made, and then that is what the file system says.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return Reflect.get(Object(error), 'code');
 }
