@@ -1,5 +1,7 @@
-import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
-import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { BOTH_DATABASES, type OwnDatabase } from '../../helpers/storage/both-databases.js';
+import { holdTable } from '../../helpers/storage/write-hold.js';
+import { until } from '../../helpers/until.js';
 
 const PER_SECOND = 25;
 const start = Date.now();
@@ -25,17 +27,45 @@ test('a wallet has 25 requests a second by all its tokens and keys together, and
   expect((await ask(asPayer)).status).toBe(404);
 });
 
-test.each([
-  ['lists of keys', 'GET', '/api/v1/keys', undefined],
-  ['bodies that are long to look at', 'POST', '/api/v1/projects', { slug: '-', openapi: { x: 'x'.repeat(20_000) } }],
-])('%s are for two requests of a wallet at once, and no more than eight wait', async (_what, method, path, body) => {
-  const { client, payer } = fixture();
-  const asPayer = await client.signIn(payer);
-  fixture().advance(1_001);
-  const asked = Array.from({ length: 20 }, () => client.ask(method, path, body, asPayer));
-  const codes = (await Promise.all(asked)).map((it) => it.body['code'] ?? it.status);
-  expect(codes).toContain('rate_limited');
-  expect(codes.filter((it) => it !== 'rate_limited').length).toBeGreaterThanOrEqual(10);
+describe('where the database answers late', () => {
+  let database: OwnDatabase;
+  let slow: GatewayFixture;
+  beforeAll(async () => {
+    database = await BOTH_DATABASES[1]![1]();
+    slow = await openGatewayFixture(database.url, {}, { limits: {}, clock: () => start });
+  });
+  afterAll(async () => {
+    await slow?.close();
+    await database?.stop();
+  });
+
+  test.each([
+    ['lists of keys', 'GET', (): string => '/api/v1/keys', undefined, 'tollhouse_service_key'],
+    [
+      'bodies that are long to look at',
+      'PATCH',
+      (): string => `/api/v1/projects/${slow.project.id}`,
+      { description: '語'.repeat(400) },
+      'tollhouse_project',
+    ],
+  ] as const)('%s are for two requests of a wallet at once, and no more than eight wait', async (...row) => {
+    const [, method, pathOf, body, table] = row;
+    slow.advance(61_000);
+    const asOwner = await slow.client.signIn(slow.owner);
+    slow.advance(1_001);
+    const release = await holdTable(database.url, table);
+    const statuses: number[] = [];
+    const asked = Array.from({ length: 20 }, async () => {
+      const { status, body: said } = await slow.client.ask(method, pathOf(), body, asOwner);
+      if (status !== 200) expect(said['code']).toBe('rate_limited');
+      statuses.push(status);
+    });
+    await until(async () => statuses.length === 10);
+    expect(new Set(statuses)).toEqual(new Set([429]));
+    await release();
+    await Promise.all(asked);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  });
 });
 
 test('a key whose notes are longer than they may be now is shown, and changed in all but these', async () => {
