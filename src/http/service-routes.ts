@@ -25,6 +25,7 @@ import { createShellFor, type ShellFor } from './framework/service-pages.js';
 import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
 import { DOCS_OPERATIONS, DOCS_PATH, docsPageParts, OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
 import { PAYMENTS_OPERATIONS } from './payments/operations.js';
+import { keyPages } from './projects/key-pages.js';
 import { MARKETPLACE_PATHS } from './projects/marketplace-schemas.js';
 import { projectListings } from './projects/project-listings.js';
 import type { Metrics } from './service/metrics.js';
@@ -152,7 +153,7 @@ function requestLimit({ networks, gateway, counters }: ServiceRoutesParts): Requ
 
 /** The calls of a gateway's projects, and what is listed of them. */
 function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
-  const { networks, identity, baseUrl, beforeCalls, page } = parts;
+  const { networks, identity, baseUrl, beforeCalls, page, shellFor } = parts;
   const { projects } = gateway;
   const gates = createCallGates({
     gateway,
@@ -163,8 +164,10 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
     server: createCallServer(gateway, networks.first.passes),
   });
   const serveFree = createServeFree(gateway, createFreeCalls(networks.first.passes, gateway.now));
+  const showKeyPage = shellFor && keyPages({ shellFor, baseUrl });
+  const calling = { networks, gateway, gates, serveFree, showKeyPage, basePath: basePathOf(baseUrl) };
   return {
-    calls: createCallRoutes({ networks, gateway, gates, serveFree, basePath: basePathOf(baseUrl) }, beforeCalls),
+    calls: createCallRoutes(calling, beforeCalls),
     listed: projectListings({
       projects,
       termsOf: (project, at) => (networks.on(project.price.network) ? listedTerms(gates(project, at)) : []),

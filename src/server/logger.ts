@@ -1,6 +1,6 @@
 import { doWithout } from '../lib/optional-packages.js';
 import { plain } from '../lib/plain-text.js';
-import type { RequestLogger } from '../middleware/gate/request-log.js';
+import type { RequestLogger } from '../middleware/tracing/request-log.js';
 import type { LogFormat, LogLevel } from './configuration/configuration.js';
 import { LogOutput, type LogTarget, standardLogOutput } from './log-output.js';
 

@@ -46,6 +46,8 @@ export interface CallParts {
   readonly gates: CallGates;
   /** Serves what costs nothing. */
   readonly serveFree: ServeFree;
+  /** Has a browser without a key told what the project is and how a key is had. Default: it gets JSON. */
+  readonly showKeyPage?: ((req: Request, res: Response, project: ProjectRecord) => void) | undefined;
   /** Path of the address under which clients come, which a proxy has taken off. */
   readonly basePath: string;
 }
@@ -86,7 +88,9 @@ async function handle(parts: CallParts, req: Request, res: Response, slug: strin
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
     refuseUnready(parts.gateway, req, project);
-    const key = requireCallKey(await readServiceKey(req, res, keys), project);
+    const shown = await readServiceKey(req, res, keys);
+    if (shown === undefined) parts.showKeyPage?.(req, res, project);
+    const key = requireCallKey(shown, project);
     requireKeyMode(key, project.price.network, parts.networks.mode);
     const publicPath = parts.basePath + req.baseUrl;
     const rest = requestTarget(req).slice(req.baseUrl.length);

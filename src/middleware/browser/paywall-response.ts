@@ -32,7 +32,7 @@ export interface PageSubject {
 /** What a paywall page says. */
 export interface PaywallParts extends PageSubject {
   readonly note?: string | undefined;
-  /** What a wallet must hold that signs in, any one of them; told in the place of a note. Default: that is not said. */
+  /** What a wallet must hold that signs in, any one of them; told before a note. Default: that is not said. */
   readonly mustHold?: readonly MustHold[];
   readonly isWaiting?: boolean;
   readonly problem?: PaywallContent['problem'];
@@ -66,7 +66,8 @@ function send(
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
   const texts = textsFor(req.get('Accept-Language'), page.texts);
-  const note = mustHold.length === 0 ? parts.note : mustHoldInWords(mustHold, texts);
+  const forHolders = mustHoldInWords(mustHold, texts, terms.length > 0);
+  const note = [forHolders, parts.note].filter((it) => it !== undefined).join(' ') || undefined;
   const content: PaywallContent = {
     ...{ texts, resource, network, request, note, problem, outage, isWaiting },
     brand: brandOf(page),

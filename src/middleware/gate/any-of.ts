@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { mistakeIn } from '../../lib/options.js';
 import { type Admit, admitOf, askFirstOf, createGate, type Decision, type Gate, type Refused } from './gate.js';
+import { tellingMustHold } from './must-hold-notes.js';
 import { signInsOf, withSignIns } from './sign-ins-wanted.js';
 
 const WHERE = 'anyOf';
@@ -36,7 +37,8 @@ export function anyOf(...gates: readonly Gate[]): Gate {
         outage = error;
       }
     }
-    return answerOf(refusals, outage);
+    const mustHold = refusals.flatMap((it) => it.mustHold ?? []);
+    return tellingMustHold(req, answerOf(refusals, outage), mustHold);
   }
   return withSignIns(createGate(WHERE, admit, askFirst), gates.flatMap(signInsOf));
 }

@@ -4,6 +4,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { errorText } from '../../lib/error-text.js';
 import { createRequestNote } from '../../lib/http/request-note.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
+import type { MustHold } from '../../pages/texts/must-hold.js';
 import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
 import { sendError, sendFault } from './respond.js';
@@ -29,6 +30,8 @@ export interface Refused {
   readonly isForOther?: boolean;
   /** Whether what it brought is no proof, as an old token: its sender is told so, and not asked to pay instead. Default: no. */
   readonly isFaulty?: boolean;
+  /** What a wallet may hold to be let in, any one of it, which pages say. Default: that is not said. */
+  readonly mustHold?: readonly MustHold[];
   /** Tells the client what is wrong or missing. */
   answer(): MaybePromise<void>;
 }

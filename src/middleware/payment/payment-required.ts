@@ -12,6 +12,7 @@ import { sendPaywallPage } from '../browser/paywall-response.js';
 import type { PreparedPayment } from '../browser/prepared-payment.js';
 import { shortfallOf } from '../browser/shortfall.js';
 import { keepUncached } from '../gate/cache-control.js';
+import { mustHoldOf } from '../gate/must-hold-notes.js';
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { EXPOSE_HEADERS, exposeHeaders, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
@@ -227,7 +228,8 @@ function sendPage(
   const isFirst = cause === UNPAID || offers !== undefined;
   const problem = isFirst ? shortfallOf(req) : { code, detail };
   const terms = challenge.terms.filter((it) => it.network === network);
-  sendPaywallPage(req, res, { challenge: { ...challenge, terms }, network, tokens, page, note, problem });
+  const said = { mustHold: mustHoldOf(req), note, problem };
+  sendPaywallPage(req, res, { challenge: { ...challenge, terms }, network, tokens, page, ...said });
 }
 
 /** A page's wallet is on one network: the first that is offered. */

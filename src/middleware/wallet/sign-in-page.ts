@@ -4,9 +4,9 @@ import { defined } from '../../lib/defined.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
 import { type PageSubject, sendPaywallPage, signInOf } from '../browser/paywall-response.js';
 import { keepUncached } from '../gate/cache-control.js';
+import { mustHoldOf } from '../gate/must-hold-notes.js';
 import { noteProblemCode, setHeaders } from '../gate/respond.js';
 import { type CallerParts, callerUrl } from './caller-request.js';
-import { mustHoldOf } from './must-hold-notes.js';
 import { signInExtensions } from './wallet-auth.js';
 
 /** Why a page is sent instead of what was asked for. */

@@ -13,6 +13,7 @@ import { showOutages } from '../browser/outage-page.js';
 import { noteShortfall } from '../browser/shortfall.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
+import { tellingMustHold } from '../gate/must-hold-notes.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { withSignIns } from '../gate/sign-ins-wanted.js';
@@ -21,7 +22,6 @@ import { observeGate } from '../tracing/gate-request.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { callerUrl } from './caller-request.js';
 import { keptSignIn, signedOut } from './keep-sign-in.js';
-import { noteMustHold } from './must-hold-notes.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
@@ -155,10 +155,8 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
 
   function decideNow(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(anyProof(req, parts), (proof) => {
-      if (proof.status !== 'proven') {
-        noteMustHold(req, mustHold);
-        return refuseStranger(where, req, res, parts, proof);
-      }
+      if (proof.status !== 'proven')
+        return tellingMustHold(req, refuseStranger(where, req, res, parts, proof), [mustHold]);
       return whenKnown(judged(rule, req, proof.wallet.address), (verdict) => {
         const { note } = verdict;
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, note) : enterOnce(req, res, note);

@@ -39,7 +39,7 @@ export interface PaywallTerms {
   readonly isFeePaid: boolean;
   /** Whether a payment for this is being decided about; the script asks again by itself. */
   readonly isWaiting: boolean;
-  /** What else is to be said of the offers, or what to hold where only a sign-in opens the gate; in a sentence. */
+  /** What else is to be said of the offers, or what a wallet may hold to be let in by a sign-in; in sentences. */
   readonly note?: string;
   /** Why an earlier payment or a sign-in opened nothing: a code, and a sentence. */
   readonly problem?: { readonly code: string; readonly detail: string };

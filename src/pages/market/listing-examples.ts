@@ -6,7 +6,7 @@ type Example = ShownListing['example'];
 const KEY = { 'X-Service-Key': '<API_KEY>', 'X-Service-Secret': '<API_SECRET>' };
 
 /** The call as our own command: nothing in it can leave its quotes. */
-export function terminalExample({ method, url, body }: Example): string {
+export function terminalExample({ method, url, body }: Pick<Example, 'method' | 'url' | 'body'>): string {
   const parts = [
     `npx tollhouse pay ${quoted(url)}`,
     ...(method === 'GET' ? [] : [`--method ${method}`]),
@@ -15,6 +15,15 @@ export function terminalExample({ method, url, body }: Example): string {
     '--keypair wallet.json',
   ];
   return parts.join(' \\\n  ');
+}
+
+/** How a key is made at a server, and a call made with it and paid: nothing in it can leave its quotes. */
+export function keyCommands(server: string, { method, url }: Pick<Example, 'method' | 'url'>): string {
+  return [
+    `npx tollhouse login --server ${quoted(server)} --keypair wallet.json`,
+    'npx tollhouse keys create --name mine',
+    terminalExample({ method, url, body: null }),
+  ].join('\n');
 }
 
 /** The call with x402's own client: each value in it is a literal of JSON. */

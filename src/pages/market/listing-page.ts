@@ -5,7 +5,8 @@ import { dayIn, numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
 import { filledWith } from '../texts/filled-with.js';
 import { clientExample, terminalExample } from './listing-examples.js';
-import { allPrices, buysOf, type MarketPrice, priceOf, type ShownListing, type ShownRoute } from './shown-listing.js';
+import { freeCallsLine, priceLines } from './price-lines.js';
+import type { ShownListing, ShownRoute } from './shown-listing.js';
 import { tryDataOf, tryIt } from './try-it.js';
 
 /** A listing as `GET /api/v1/marketplace/<slug>` answers it. */
@@ -39,32 +40,19 @@ ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
   });
 }
 
-const PER_WINDOW = { hour: 'perHour', day: 'perDay', month: 'perMonth' } as const;
-
 function pricesCard(shell: ServiceShell, { pricing, free_calls: free }: ListingContent): Markup {
-  const { texts } = shell;
-  const prices = allPrices(pricing).map((it, at) => priceLine(shell, it, at));
-  const given = free && filledWith(texts[PER_WINDOW[free.window]], { count: numberIn(texts.language, free.count) });
-  return markup`<section class="card"><h2>${texts.price}</h2>${prices}${given === null ? undefined : markup`<p class="soft">${given}</p>`}</section>`;
-}
-
-function priceLine({ texts, payTexts }: ServiceShell, price: MarketPrice, at: number): Markup {
-  return markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(price)}</strong> <span class="soft">${buysOf(price, payTexts())}</span></p>`;
+  return markup`<section class="card"><h2>${shell.texts.price}</h2>${priceLines(shell, pricing)}${freeCallsLine(shell, free)}</section>`;
 }
 
 function routesCard(shell: ServiceShell, { routes, pricing, has_free_routes: isSomeFree }: ListingContent): Markup {
   const { texts } = shell;
-  const costOf = (price: ShownRoute['price']) =>
-    price === null
-      ? markup`<p><strong class="price">${texts.free}</strong></p>`
-      : allPrices(price).map((it, at) => priceLine(shell, it, at));
   const rows = routes.map(
     ({ method, path, price }) =>
-      markup`<dt><span class="soft small">${method ?? texts.anyMethod}</span> <code>${path}</code></dt><dd>${costOf(price)}</dd>
+      markup`<dt><span class="soft small">${method ?? texts.anyMethod}</span> <code>${path}</code></dt><dd>${priceLines(shell, price)}</dd>
 `,
   );
   return markup`<section class="card"><h2>${texts.routes}</h2>
-<dl class="routes">${rows}<dt>${texts.otherCalls}</dt><dd>${costOf(pricing)}</dd></dl>
+<dl class="routes">${rows}<dt>${texts.otherCalls}</dt><dd>${priceLines(shell, pricing)}</dd></dl>
 ${isSomeFree ? markup`<p class="soft small">${texts.freeNote}</p>` : undefined}</section>`;
 }
 

@@ -28,7 +28,7 @@ export interface PaywallContent {
   readonly isWaiting?: boolean;
   /** Whether the seller pays the network fee. */
   readonly isFeePaid: boolean;
-  /** What else is to be said of the offers, or what to hold where only a sign-in opens the door; in a sentence. */
+  /** What else is to be said of the offers, or what a wallet may hold to be let in by a sign-in; in sentences. */
   readonly note?: string | undefined;
   /** Why an earlier payment or a sign-in opened nothing. */
   readonly problem?: { readonly code: string; readonly detail: string } | undefined;

@@ -17,13 +17,20 @@ export function notFoundPage(shell: ServiceShell): RenderedPage {
   });
 }
 
+/** Codes of an API that is sold here, and answers nobody. */
+const RESTING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'project_paused',
+  'project_suspended',
+  'project_upstream_down',
+]);
+
 /** The page of what cannot be answered at the moment. */
 export function outagePage(shell: ServiceShell, code: ErrorCode): RenderedPage {
   const { unavailable, tryLater, state } = shell.payTexts();
   return servicePage(shell, {
     title: unavailable,
     content: markup`<h1>${unavailable}</h1>
-<p>${tryLater}</p>
+<p>${RESTING.has(code) ? shell.texts.resting : tryLater}</p>
 <p class="soft small"><code>${code}</code></p>
 <p><a href="">${state.tryAgain}</a></p>`,
   });

@@ -7,6 +7,7 @@ export const DE: PageTexts = {
   hasPrice: 'Diese Seite hat einen Preis',
   signInRequired: 'Diese Seite ist für Mitglieder',
   holdersOnly: 'Offen für Wallets, die mindestens Folgendes halten: {what}.',
+  holdersToo: 'Wer mindestens Folgendes hält, meldet sich mit seiner Wallet an und zahlt nichts: {what}.',
   holdsTier: '{held} (Stufe „{tier}“)',
   holdsOneNft: 'ein NFT einer Sammlung',
   holdsNfts: '{count} NFTs einer Sammlung',

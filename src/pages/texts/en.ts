@@ -7,6 +7,7 @@ export const EN: PageTexts = {
   hasPrice: 'This page has a price',
   signInRequired: 'This page is for members',
   holdersOnly: 'Open to wallets that hold at least {what}.',
+  holdersToo: 'Wallets that hold at least {what} come in by signing in, without paying.',
   holdsTier: '{held} (tier “{tier}”)',
   holdsOneNft: 'one NFT of a collection',
   holdsNfts: '{count} NFTs of a collection',

@@ -7,6 +7,7 @@ export const ES: PageTexts = {
   hasPrice: 'Esta página tiene un precio',
   signInRequired: 'Esta página es para miembros',
   holdersOnly: 'Abierta a carteras que tengan al menos {what}.',
+  holdersToo: 'Las carteras que tengan al menos {what} entran iniciando sesión, sin pagar.',
   holdsTier: '{held} (nivel «{tier}»)',
   holdsOneNft: 'un NFT de una colección',
   holdsNfts: '{count} NFT de una colección',

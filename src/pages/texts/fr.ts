@@ -7,6 +7,7 @@ export const FR: PageTexts = {
   hasPrice: 'Cette page a un prix',
   signInRequired: 'Cette page est réservée aux membres',
   holdersOnly: 'Ouverte aux portefeuilles qui détiennent au moins {what}.',
+  holdersToo: 'Les portefeuilles qui détiennent au moins {what} entrent en se connectant, sans payer.',
   holdsTier: '{held} (niveau « {tier} »)',
   holdsOneNft: 'un NFT d’une collection',
   holdsNfts: '{count} NFT d’une collection',

@@ -7,6 +7,7 @@ export const JA: PageTexts = {
   hasPrice: 'このページは有料です',
   signInRequired: 'このページは会員専用です',
   holdersOnly: '{what}以上を保有するウォレットが入れます。',
+  holdersToo: '{what}以上を保有するウォレットは、サインインすれば支払わずに入れます。',
   holdsTier: '{held}（ティア「{tier}」）',
   holdsOneNft: 'コレクションの NFT 1 点',
   holdsNfts: 'コレクションの NFT {count} 点',

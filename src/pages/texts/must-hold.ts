@@ -14,6 +14,7 @@ export interface MustHold {
 /** How it is said in one language; words in braces are put in. */
 export interface MustHoldTexts {
   readonly holdersOnly: string;
+  readonly holdersToo: string;
   readonly holdsTier: string;
   readonly holdsOneNft: string;
   readonly holdsNfts: string;
@@ -22,13 +23,19 @@ export interface MustHoldTexts {
 /**
  * What wallets must hold, for people: `Open to wallets that hold at least 100 USDC.`
  * @param ways - any one of them is enough
+ * @param isSold - whether those who hold nothing of it may pay
+ * @returns undefined where there are no ways
  */
 export function mustHoldInWords(
   ways: readonly MustHold[],
   texts: MustHoldTexts & { readonly language: string },
-): string {
+  isSold: boolean,
+): string | undefined {
+  if (ways.length === 0) return undefined;
   const list = new Intl.ListFormat(localeOf(texts.language), { type: 'disjunction' });
-  return filledWith(texts.holdersOnly, { what: list.format(ways.map((it) => wayInWords(it, texts))) });
+  return filledWith(isSold ? texts.holdersToo : texts.holdersOnly, {
+    what: list.format(ways.map((it) => wayInWords(it, texts))),
+  });
 }
 
 function wayInWords({ amount, token, tier }: MustHold, texts: MustHoldTexts): string {

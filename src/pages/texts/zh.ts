@@ -7,6 +7,7 @@ export const ZH: PageTexts = {
   hasPrice: '此页面需要付费',
   signInRequired: '此页面仅限会员',
   holdersOnly: '持有至少 {what} 的钱包可以进入。',
+  holdersToo: '持有至少 {what} 的钱包登录即可进入，无需付款。',
   holdsTier: '{held}（等级“{tier}”）',
   holdsOneNft: '某个收藏系列的 1 个 NFT',
   holdsNfts: '某个收藏系列的 {count} 个 NFT',

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { createMetrics } from '../../../src/http/service/metrics.js';
-import { logRequests } from '../../../src/middleware/gate/request-log.js';
 import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
+import { logRequests } from '../../../src/middleware/tracing/request-log.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { readFigures } from '../../helpers/http/figures.js';

@@ -13,7 +13,7 @@ export const SERVICE_EN: ServiceTexts = {
 
   tagline: 'Pages and APIs, paid for on Solana',
   about:
-    'A request is answered with its price, a wallet signs a payment, and the answer comes: no account, no subscription. It is the open standard x402; the fees of the network are on this service.',
+    'A request is answered with its price, a wallet signs a payment, and the answer comes, without a subscription. It is the open standard x402; the fees of the network are on this service.',
   active: 'All is well',
   degraded: 'Limited at the moment',
   down: 'Payments cannot be taken at the moment',
@@ -22,7 +22,8 @@ export const SERVICE_EN: ServiceTexts = {
   feePayer: 'Pays the network fees',
   version: 'Version',
   soldHere: 'For sale here',
-  marketplaceIs: 'APIs of many sellers, paid for by the call.',
+  marketplaceIs:
+    'APIs of many sellers, paid for by the call. They are called with a service key, which any wallet makes for itself, without charge.',
   docsAre: 'Every operation of this service, to be tried out.',
 
   search: 'Search',
@@ -45,6 +46,11 @@ export const SERVICE_EN: ServiceTexts = {
   perHour: '{count} free calls an hour for each key',
   perDay: '{count} free calls a day for each key',
   perMonth: '{count} free calls a month for each key',
+  needsKey: 'This is an API, for programs. A call needs a service key, and is paid for by a wallet.',
+  getKey: 'Get a key',
+  getKeyNote: 'A key costs nothing: whoever signs in with a Solana wallet makes one. Its secret is shown once.',
+  getKeyByApi: 'Make a key over the API of this service',
+  moreOfApi: 'All prices of this API, how it has done, and a way to try it',
   resting: 'This API does not answer at the moment. Nothing is sold until it does.',
   orElse: 'or',
   calls: 'Calls lately',

@@ -13,7 +13,7 @@ export const SERVICE_ES: ServiceTexts = {
 
   tagline: 'Páginas y API que se pagan en Solana',
   about:
-    'Una petición se responde con su precio, una billetera firma el pago y llega la respuesta: sin cuenta y sin suscripción. Es el estándar abierto x402; las comisiones de la red corren a cargo de este servicio.',
+    'Una petición se responde con su precio, una billetera firma el pago y llega la respuesta, sin suscripción. Es el estándar abierto x402; las comisiones de la red corren a cargo de este servicio.',
   active: 'Todo funciona',
   degraded: 'Limitado por el momento',
   down: 'Por el momento no se pueden aceptar pagos',
@@ -22,7 +22,8 @@ export const SERVICE_ES: ServiceTexts = {
   feePayer: 'Paga las comisiones de la red',
   version: 'Versión',
   soldHere: 'A la venta aquí',
-  marketplaceIs: 'API de muchos vendedores, que se pagan por llamada.',
+  marketplaceIs:
+    'API de muchos vendedores, que se pagan por llamada. Se llaman con una clave de servicio, que cada billetera crea por sí misma y sin coste.',
   docsAre: 'Todas las operaciones de este servicio, para probarlas.',
 
   search: 'Buscar',
@@ -45,6 +46,12 @@ export const SERVICE_ES: ServiceTexts = {
   perHour: '{count} llamadas gratuitas por hora y clave',
   perDay: '{count} llamadas gratuitas por día y clave',
   perMonth: '{count} llamadas gratuitas por mes y clave',
+  needsKey: 'Esto es una API, para programas. Una llamada necesita una clave de servicio y la paga una billetera.',
+  getKey: 'Obtener una clave',
+  getKeyNote:
+    'Una clave no cuesta nada: la crea quien inicia sesión con una billetera de Solana. Su secreto se muestra una sola vez.',
+  getKeyByApi: 'Crear una clave con la API de este servicio',
+  moreOfApi: 'Todos los precios de esta API, cómo ha funcionado y una forma de probarla',
   resting: 'Esta API no responde por ahora. No se vende nada hasta que lo haga.',
   orElse: 'o',
   calls: 'Llamadas recientes',

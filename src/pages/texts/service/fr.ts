@@ -13,7 +13,7 @@ export const SERVICE_FR: ServiceTexts = {
 
   tagline: 'Des pages et des API payées sur Solana',
   about:
-    'Une requête reçoit son prix pour réponse, un portefeuille signe le paiement, et la réponse arrive : sans compte, sans abonnement. C’est le standard ouvert x402 ; les frais du réseau sont à la charge de ce service.',
+    'Une requête reçoit son prix pour réponse, un portefeuille signe le paiement, et la réponse arrive, sans abonnement. C’est le standard ouvert x402 ; les frais du réseau sont à la charge de ce service.',
   active: 'Tout fonctionne',
   degraded: 'Limité pour le moment',
   down: 'Aucun paiement ne peut être pris pour le moment',
@@ -22,7 +22,8 @@ export const SERVICE_FR: ServiceTexts = {
   feePayer: 'Paie les frais du réseau',
   version: 'Version',
   soldHere: 'En vente ici',
-  marketplaceIs: 'Les API de nombreux vendeurs, payées à l’appel.',
+  marketplaceIs:
+    'Les API de nombreux vendeurs, payées à l’appel. On les appelle avec une clé de service, que tout portefeuille se crée lui-même et sans frais.',
   docsAre: 'Toutes les opérations de ce service, à essayer.',
 
   search: 'Recherche',
@@ -45,6 +46,13 @@ export const SERVICE_FR: ServiceTexts = {
   perHour: '{count} appels gratuits par heure et par clé',
   perDay: '{count} appels gratuits par jour et par clé',
   perMonth: '{count} appels gratuits par mois et par clé',
+  needsKey:
+    'Ceci est une API, destinée aux programmes. Un appel demande une clé de service et se paie avec un portefeuille.',
+  getKey: 'Obtenir une clé',
+  getKeyNote:
+    'Une clé ne coûte rien : quiconque se connecte avec un portefeuille Solana s’en crée une. Son secret n’est affiché qu’une fois.',
+  getKeyByApi: 'Créer une clé par l’API de ce service',
+  moreOfApi: 'Tous les prix de cette API, ses résultats et de quoi l’essayer',
   resting: 'Cette API ne répond pas pour le moment. Rien n’est vendu jusque-là.',
   orElse: 'ou',
   calls: 'Appels récents',

@@ -13,7 +13,7 @@ export const SERVICE_JA: ServiceTexts = {
 
   tagline: 'Solana で支払うページと API',
   about:
-    'リクエストには価格が返り、ウォレットが支払いに署名すると、内容が届きます。アカウントも定期購読も要りません。これはオープン標準の x402 で、ネットワーク手数料はこのサービスが負担します。',
+    'リクエストには価格が返り、ウォレットが支払いに署名すると、内容が届きます。定期購読は要りません。これはオープン標準の x402 で、ネットワーク手数料はこのサービスが負担します。',
   active: '正常です',
   degraded: '現在は制限されています',
   down: '現在は支払いを受け付けられません',
@@ -22,7 +22,8 @@ export const SERVICE_JA: ServiceTexts = {
   feePayer: 'ネットワーク手数料を払うウォレット',
   version: 'バージョン',
   soldHere: 'ここで買えるもの',
-  marketplaceIs: '多くの販売者の API。呼び出しごとに支払います。',
+  marketplaceIs:
+    '多くの販売者の API。呼び出しごとに支払います。呼び出しにはサービスキーを使い、どのウォレットでも無料で作れます。',
   docsAre: 'このサービスのすべての操作。その場で試せます。',
 
   search: '検索',
@@ -45,6 +46,12 @@ export const SERVICE_JA: ServiceTexts = {
   perHour: 'キーごとに 1 時間 {count} 回まで無料',
   perDay: 'キーごとに 1 日 {count} 回まで無料',
   perMonth: 'キーごとに 1 か月 {count} 回まで無料',
+  needsKey: 'これはプログラム向けの API です。呼び出しにはサービスキーが必要で、ウォレットで支払います。',
+  getKey: 'キーを入手する',
+  getKeyNote:
+    'キーは無料です。Solana のウォレットでサインインした人が自分で作れます。シークレットは一度だけ表示されます。',
+  getKeyByApi: 'このサービスの API でキーを作る',
+  moreOfApi: 'この API のすべての料金と実績を見て、試す',
   resting: 'この API は現在応答していません。応答するまで販売されません。',
   orElse: 'または',
   calls: '最近の呼び出し',

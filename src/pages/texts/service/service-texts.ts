@@ -43,6 +43,11 @@ export interface ServiceTexts {
   readonly perHour: string;
   readonly perDay: string;
   readonly perMonth: string;
+  readonly needsKey: string;
+  readonly getKey: string;
+  readonly getKeyNote: string;
+  readonly getKeyByApi: string;
+  readonly moreOfApi: string;
   readonly resting: string;
   readonly orElse: string;
   readonly calls: string;

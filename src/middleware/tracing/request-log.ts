@@ -2,9 +2,9 @@ import type { Request, RequestHandler, Response } from 'express';
 import { defined } from '../../lib/defined.js';
 import { clientIp } from '../../lib/http/client-ip.js';
 import { onceOver } from '../../lib/http/connection-events.js';
-import { requestIdOf } from './request-id.js';
-import { paymentOf, walletOf } from './request-properties.js';
-import { problemCodeOf } from './respond.js';
+import { requestIdOf } from '../gate/request-id.js';
+import { paymentOf, walletOf } from '../gate/request-properties.js';
+import { problemCodeOf } from '../gate/respond.js';
 
 /** Where log lines go; a pino logger is one. */
 export interface RequestLogger {
