@@ -30,9 +30,10 @@ export interface HoldingsOptions {
    */
   readonly publicLooksPerSecond?: number;
   /**
-   * How often a second gates have a wallet looked at by a call of its own that shows nothing of what is asked for (in its associated
-   * accounts, which many share a call for) and was not seen holding any: wallets cost nothing. Four times as often for a moment; of one
-   * address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or 503. Default 5.
+   * How often a second gates have a wallet looked at by a call of its own that shows less than is asked for (in its associated accounts,
+   * which many share a call for) and was not seen holding that much: wallets cost nothing, and dust in them next to nothing. Four times
+   * as often for a moment; of one address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or
+   * 503. Default 5.
    */
   readonly strangerLooksPerSecond?: number;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
@@ -43,6 +44,8 @@ export interface HoldingsOptions {
 export type AskedBy<Query> = Query & {
   /** What names the address that a wallet comes from, an IPv6 one by its network. Default: not known, and no address has a share. */
   readonly client?: string | undefined;
+  /** From how much on a wallet that comes to a gate is no stranger there. Default `atLeast`, or without it whatever it holds. */
+  readonly countsFrom?: bigint | undefined;
 };
 
 /** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
@@ -146,11 +149,11 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     return mints.length === 1 && only !== undefined ? only : nameOf(mints);
   }
 
-  function readHolding({ client, wallet, mints, atLeast }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
+  function readHolding({ client, countsFrom, wallet, mints, atLeast }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
     const key = `${wallet} ${nameOfMints(mints)}`;
     const ask = (lookFurther?: LookFurther) =>
       facilitator.readHolding({ wallet, mints, ...defined({ atLeast, lookFurther }) });
-    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, countsFrom: countsFrom ?? atLeast, ask }) });
   }
 
   /** What strangers ask for takes nothing from what gates remember, and no gate waits for it. */
@@ -159,11 +162,17 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query)) });
   }
 
-  function readCollection({ client, wallet, collection, atLeast }: AskedBy<CollectionQuery>): MaybePromise<Holding> {
+  function readCollection({
+    client,
+    countsFrom,
+    wallet,
+    collection,
+    atLeast,
+  }: AskedBy<CollectionQuery>): MaybePromise<Holding> {
     const key = `${wallet} ${nameOf(collection)}`;
     const ask = (lookFurther?: LookFurther) =>
       facilitator.readCollection({ wallet, collection, ...defined({ atLeast, lookFurther }) });
-    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, countsFrom: countsFrom ?? atLeast, ask }) });
   }
 
   return {
