@@ -26,7 +26,7 @@ export interface HoldingsOptions {
   readonly staleMs?: number;
   /**
    * How often a second the chain is asked for those who may name any wallet ({@link Holdings.forAnybody}), all together; twice as
-   * often for a moment. Default 10.
+   * often for a moment; of one address some half. Default 10.
    */
   readonly publicLooksPerSecond?: number;
   /**
@@ -50,8 +50,11 @@ export type AskedBy<Query> = Query & {
 
 /** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
 export interface Lookups {
-  /** Decimals and token program of a mint; undefined when the address is none. */
-  readMint(mint: string): MaybePromise<MintFacts | undefined>;
+  /**
+   * Decimals and token program of a mint; undefined when the address is none.
+   * @param client - what names the address of who asks. Default: not known, and no address has a share
+   */
+  readMint(mint: string, client?: string): MaybePromise<MintFacts | undefined>;
   /** What a wallet holds, over all its token accounts. */
   readHolding(query: AskedBy<HoldingQuery>): MaybePromise<Holding>;
 }
@@ -67,7 +70,7 @@ export interface Holdings extends Lookups {
   readCollection(query: AskedBy<CollectionQuery>): MaybePromise<Holding>;
   /**
    * The same for callers who may name any wallet and any token, and so have the chain asked as often as they like: what has to be
-   * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`. What is remembered of them is answered always.
+   * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`, or what of that an address has. What is remembered of them is answered always.
    */
   readonly forAnybody: Lookups;
 }
@@ -130,15 +133,15 @@ export function createHoldings(options: HoldingsOptions): Holdings {
   const forAll = createPublicLooks({ perSecond: publicLooksPerSecond, now });
   const lookForGate = createStrangerLooks({ perSecond: strangerLooksPerSecond, now });
 
-  function readMint(mint: string, lookFor: LookFor): MaybePromise<MintFacts | undefined> {
+  function readMint(mint: string, lookFor: LookFor, client?: string): MaybePromise<MintFacts | undefined> {
     const known = mints.get(mint);
-    return known !== undefined && now() - known.startedAt < staleMs ? known.facts : askForMint(mint, lookFor);
+    return known !== undefined && now() - known.startedAt < staleMs ? known.facts : askForMint(mint, lookFor, client);
   }
 
-  async function askForMint(mint: string, lookFor: LookFor): Promise<MintFacts | undefined> {
+  async function askForMint(mint: string, lookFor: LookFor, client?: string): Promise<MintFacts | undefined> {
     const startedAt = now();
     const isFree = builtInToken(mint) !== undefined;
-    const facts = await (isFree ? forGates : lookFor)(() => facilitator.readMint(mint));
+    const facts = await (isFree ? forGates : lookFor)(() => facilitator.readMint(mint), client);
     // An address that is no mint yet may become one.
     if (facts !== undefined) mints.set(mint, { startedAt, facts });
     return facts;
@@ -157,9 +160,9 @@ export function createHoldings(options: HoldingsOptions): Holdings {
   }
 
   /** What strangers ask for takes nothing from what gates remember, and no gate waits for it. */
-  function readPublicHolding(query: HoldingQuery): MaybePromise<Holding> {
+  function readPublicHolding({ client, countsFrom: _gates, ...query }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
     const key = `${query.wallet} ${nameOfMints(query.mints)} public`;
-    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query)) });
+    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query), client) });
   }
 
   function readCollection({
@@ -180,7 +183,7 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     readMint: (mint) => readMint(mint, forGates),
     readHolding,
     readCollection,
-    forAnybody: { readMint: (mint) => readMint(mint, forAll), readHolding: readPublicHolding },
+    forAnybody: { readMint: (mint, client) => readMint(mint, forAll, client), readHolding: readPublicHolding },
   };
 }
 

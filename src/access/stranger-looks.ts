@@ -1,8 +1,8 @@
 import { TollhouseError } from '../errors/errors.js';
 import type { Holding, LookFurther } from '../facilitator/holdings/holding.js';
 import { boundedCache } from '../lib/bounded-cache.js';
-import { createAddressShares } from '../lib/work/address-shares.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
+import { createLookPlaces } from './look-places.js';
 
 /** Bounds of {@link createStrangerLooks}. */
 export interface StrangerLooksOptions {
@@ -30,8 +30,6 @@ export type StrangerLooks = (look: GateLook) => Promise<Holding>;
 export const STRANGER_LOOKS_PER_SECOND = 5;
 /** For so long a look counts, and for as long as it takes. */
 const WINDOW_MS = 4_000;
-/** Of an address that is alone, as payments under way have it: wallets cost nothing, and addresses do. */
-const ADDRESS_SHARE = 0.5;
 const MAX_SEEN = 50_000;
 /** For so long what a wallet was found to hold counts where it is not looked at. */
 const FOUND_MS = 600_000;
@@ -52,7 +50,7 @@ interface Seen {
  */
 export function createStrangerLooks({ perSecond, now }: StrangerLooksOptions): StrangerLooks {
   const seen = boundedCache<string, Seen>({ max: MAX_SEEN });
-  const places = createPlaces(perSecond, now);
+  const places = createLookPlaces({ perSecond, windowMs: WINDOW_MS, now });
 
   return async ({ key, client, countsFrom = 1n, ask }) => {
     const before = seen.peek(key);
@@ -82,45 +80,6 @@ function seenAfter(before: Seen | undefined, { amount, exact }: Holding, at: num
 
 function larger(one: bigint, other: bigint): bigint {
   return one < other ? other : one;
-}
-
-/** Places that are taken for a time at least, so that there are as many in it as there are looks. */
-function createPlaces(perSecond: number, now: () => number) {
-  const most = Math.max(1, Math.round((perSecond * WINDOW_MS) / 1_000));
-  /** Looks that count by their time, the oldest first. */
-  const recent: { readonly until: number; leave(): void }[] = [];
-  let taken = 0;
-  const shares = createAddressShares({ share: ADDRESS_SHARE, places: () => most, taken: () => taken });
-
-  function count(networks: readonly string[], by: 1 | -1): void {
-    taken += by;
-    shares.count(networks, by);
-  }
-
-  function forgetPast(): void {
-    for (let [it] = recent; it !== undefined && it.until <= now(); [it] = recent) {
-      it.leave();
-      recent.shift();
-    }
-  }
-
-  return {
-    /** Takes a place, and returns how to say that the look is over; undefined where there is none. */
-    enter(client: string | undefined): (() => void) | undefined {
-      forgetPast();
-      const networks = shares.networksOf(client);
-      if (taken >= most || shares.isFull(networks)) return undefined;
-      count(networks, 1);
-      // The look and its time.
-      let left = 2;
-      const leave = () => {
-        left -= 1;
-        if (left === 0) count(networks, -1);
-      };
-      recent.push({ until: now() + WINDOW_MS, leave });
-      return leave;
-    },
-  };
 }
 
 function tooMany(): TollhouseError {
