@@ -39,7 +39,7 @@ const COUNT = { name: 'test_count_answers', text: 'select count(*) as count from
 async function openResponses(openDatabase: () => Promise<SqlDatabase>, bounds: IdempotencyBounds = {}) {
   const { now, advance } = testClock();
   const database = await openDatabase();
-  const store = createSqlIdempotencyStore(database, { now, ...bounds });
+  const store = createSqlIdempotencyStore(database, { now, steady: now, ...bounds });
   const kept = async () => Number((await database.query(COUNT))[0]?.['count']);
   return { store, kept, advance, close: () => database.close() };
 }
@@ -155,6 +155,19 @@ describe.each(DATABASES)('pruning store on $name', ({ open }) => {
     await store.put('the 256th', PAYLOAD);
     await untilKept(kept, 56);
     expect(await store.get('the 256th')).toHaveLength(PAYLOAD.length);
+    await close();
+  });
+
+  test('what is put beside others by a clock that has jumped ahead costs them nothing: set right, it finds them', async () => {
+    const { store, kept, advance, close } = await openResponses(open, { steady: () => 0 });
+    await store.put('the 1st', PAYLOAD);
+    await advance(RESPONSE_RETENTION_MS);
+    await putMany(store, 255);
+    await putMany(store, 256);
+    expect(await store.prune(0)).toBe(0);
+    expect(await kept()).toBe(512);
+    await advance(-RESPONSE_RETENTION_MS);
+    expect(await store.get('the 1st')).toHaveLength(PAYLOAD.length);
     await close();
   });
 

@@ -1,7 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
-import type { Receipt } from '../../protocol/types.js';
+import type { Receipt, Refusal } from '../../protocol/types.js';
 import type { Landing } from '../../solana/confirmation/confirmation.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import type { ChainFault } from '../../solana/rules/simulation.js';
@@ -16,6 +16,10 @@ export const PROOF_MAX_AGE_MS = 600_000;
 
 /** What there is to say of such a payment that was not looked at. */
 export const PROOF_STAYS_GOOD = `A payment that has landed in time stays good for ${PROOF_MAX_AGE_MS / 60_000} minutes after that: send the same request with the same payment again.`;
+
+/** What there is to say of a payment that may have landed before, while the chain does not tell. */
+export const UNKNOWN_PAST =
+  'The Solana RPC does not tell at the moment whether this payment has landed before: do not sign again, and send the same payment again in a moment.';
 
 /** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
 export async function online<T>(call: Promise<T>): Promise<T> {
@@ -94,6 +98,13 @@ async function landedSettlement(
 /** What there is to say of a transaction that landed with an error. */
 export function failureText(err: unknown): string {
   return `${REASONS.invalid_exact_svm_transaction_failed} The chain said: ${JSON.stringify(err).slice(0, 200)}.`;
+}
+
+/** What there is to say of a payment that has landed, and of which nothing is in the books. */
+export function landedRefusal(signature: string, err: unknown): Omit<Refusal, 'payer'> {
+  if (err !== null) return { reason: 'invalid_exact_svm_transaction_failed', message: failureText(err), signature };
+  const message = `This was paid already, by transaction ${signature}, and buys nothing more here. Nothing more is charged: do not sign again, and show this signature to the seller, who finds it on the chain.`;
+  return { reason: 'duplicate_settlement', message, signature };
 }
 
 /** The payer's fault as reason and sentence; a fault of ours is thrown. */

@@ -6,7 +6,7 @@ import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import { explainFault } from '../../solana/rules/simulation.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 import type { InspectedPayment } from '../backend/backend.js';
-import { failureText, online, payerFault } from '../backend/chain-landing.js';
+import { landedRefusal, online, payerFault, UNKNOWN_PAST } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 
 /** What finding out takes. */
@@ -26,9 +26,6 @@ export interface FoundFault {
   /** Whether the node did not know the blockhash, so that it could not tell what had landed. Default: as `err` says. */
   readonly isUncompared?: boolean;
 }
-
-const UNKNOWN =
-  'The Solana RPC does not tell at the moment whether this payment has landed before: do not sign again, and send the same payment again in a moment.';
 
 /**
  * Why a payment is refused that would fail on the chain. A node that does not know the blockhash, any more, does not say what has landed
@@ -59,19 +56,13 @@ async function landedBefore(
   const { state, slot: seen } = await history(signature).catch(unknownPast);
   if (state !== null && state.commitment !== 'processed') return landedRefusal(signature, state.err);
   // One that lags behind the node which has lost the blockhash may not have got the block yet, and a fork may still lose it.
-  if (!isKnown && (state !== null || seen < slot)) throw unavailable(UNKNOWN);
+  if (!isKnown && (state !== null || seen < slot)) throw unavailable(UNKNOWN_PAST);
   return undefined;
 }
 
 function unknownPast(error: unknown): never {
-  if (error instanceof RpcError) throw unavailable(UNKNOWN, error);
+  if (error instanceof RpcError) throw unavailable(UNKNOWN_PAST, error);
   throw error;
-}
-
-function landedRefusal(signature: string, err: unknown): Omit<Refusal, 'payer'> {
-  if (err !== null) return { reason: 'invalid_exact_svm_transaction_failed', message: failureText(err), signature };
-  const message = `This was paid already, by transaction ${signature}, and buys nothing more here. Nothing more is charged: do not sign again, and show this signature to the seller, who finds it on the chain.`;
-  return { reason: 'duplicate_settlement', message, signature };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { FacilitatorHealth } from '../setup/health.js';
 import type { Remote, RemoteOffer } from './remote.js';
 import { askInTurn } from './remote-ask.js';
 import { type RemoteSettlementParts, resume, settle } from './remote-settle.js';
+import { whyTooLate } from './too-late.js';
 
 /** What the backend works with. */
 export interface RemoteBackendParts extends Omit<RemoteSettlementParts, 'verify'> {
@@ -110,8 +111,11 @@ async function firstOffer(remotes: readonly Remote[]): Promise<RemoteOffer> {
   throw unavailable('The facilitator cannot be reached at the moment; send the same payment again later.');
 }
 
-async function verify({ remotes, timeoutMs }: RemoteBackendParts, inspected: InspectedPayment): Promise<Verification> {
+async function verify(
+  { remotes, timeoutMs, chain }: RemoteBackendParts,
+  inspected: InspectedPayment,
+): Promise<Verification> {
   const asked = await askInTurn(remotes, inspected, 'verify', timeoutMs, decodeVerification);
-  if (asked.ok) return asked.value;
+  if (asked.ok) return asked.value.ok ? asked.value : whyTooLate(chain, inspected, asked.value);
   throw unavailable('The facilitator cannot be reached at the moment; nothing was charged.', asked.fault);
 }

@@ -1,8 +1,7 @@
-import { boundedCache } from '../../lib/bounded-cache.js';
 import { BLOCKHASH_LIFE, HEALTHY_LAG } from '../../solana/confirmation/expiry.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
-import { MAX_HISTORY_PER_CALL } from '../../solana/rpc/rpc-client.js';
 import type { InspectedPayment } from '../backend/backend.js';
+import { createMessageSearch, type FoundByMessage, type MessageSearch } from './message-search.js';
 
 /** What is known here of a payment that another facilitator was given. */
 export interface GivenPayment {
@@ -16,102 +15,93 @@ export interface GivenPayment {
 
 /** What the chain says of it. `absent`: it may still land; `unknown`: the chain could not be asked to the end. */
 export type ChainWord =
-  | { readonly status: 'landed'; readonly signature: string; readonly slot: number; readonly err: unknown }
+  | FoundByMessage
   | { readonly status: 'absent'; readonly lastValidBlockHeight: number }
   | { readonly status: 'expired' | 'unknown' };
 
-/** Asks the chain about payments whose transactions others have signed and sent. */
+/**
+ * What the chain says of one that is too late by another's word. `never`: it has not landed, and will not; `unread`: there is more
+ * than is read; `unknown`: the chain does not tell now, or is not as far yet.
+ */
+export type PastWord = FoundByMessage | { readonly status: 'never' | 'unread' | 'unknown' };
+
+/** Asks the chain about payments whose transactions others have signed and sent. Never rejects for an outage. */
 export interface RemoteChain {
-  /** Never rejects for an outage. */
   lookUp(inspected: InspectedPayment, given: GivenPayment): Promise<ChainWord>;
+  /** Whether one has landed that is too late by another's word, and that nobody here has heard of. */
+  landedBefore(inspected: InspectedPayment): Promise<PastWord>;
   close(): Promise<void>;
 }
 
-type Landed = Extract<ChainWord, { readonly status: 'landed' }>;
-type ChainReader = Pick<SolanaRpc, 'getTip' | 'getHistory' | 'getTransaction' | 'close'>;
+type ChainReader = Pick<SolanaRpc, 'getTip' | 'getHistory' | 'getTransaction' | 'simulateTransaction' | 'close'>;
 
 /** So much may our clock and those of the validators differ. */
 const CLOCKS_MS = 600_000;
-const MAX_PAGES = 5;
-/** Transactions read for one look-up; the next one goes on where it ended. */
-const MAX_READS = 200;
-const REMEMBERED = 20_000;
-/** A node's code for a transaction of a version that was not asked for. */
-const OTHER_VERSION = -32_015;
+const LOOK_UP = { maxPages: 5, maxReads: 200 };
+/** Anybody can have this asked, for nothing. */
+const LOOK_BACK = { since: 0, maxPages: 1, maxReads: 20 };
+/** So many wait for their turn; whoever comes beyond that is told to come again, before that takes long for all. */
+const MAX_WAITING = 16;
 
-/**
- * Makes what asks the chain. Who signs as fee payer names the transaction, so its name is not known here: it is looked for
- * among the latest transactions of the account that pays, by the message that the payer has signed.
- */
+/** Makes what asks the chain. */
 export function createRemoteChain(rpc: ChainReader): RemoteChain {
-  /** Messages of transactions that have landed, by their signatures. */
-  const messages = boundedCache<string, string>({ max: REMEMBERED });
-
-  /** Undefined when it cannot be told. */
-  async function isSame(signature: string, messageHash: string): Promise<boolean | undefined> {
-    const known = messages.get(signature);
-    if (known !== undefined && known !== messageHash) return false;
-    const landed = await rpc.getTransaction(signature, 'confirmed').catch(otherVersion);
-    if (landed === null) return undefined;
-    messages.set(signature, landed.messageHash);
-    return landed.messageHash === messageHash;
-  }
-
-  async function read(signature: string): Promise<Landed | undefined> {
-    const landed = await rpc.getTransaction(signature, 'confirmed');
-    return landed === null ? undefined : { status: 'landed', signature, slot: landed.slot, err: landed.err };
-  }
-
-  /** Null when it is not there, undefined when not everything could be read. */
-  async function search(inspected: InspectedPayment, { claimedAt }: GivenPayment): Promise<Landed | null | undefined> {
-    const { transaction, transfer, payer } = inspected;
-    let reads = 0;
-    let isWhole = true;
-    let before: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const entries = await rpc.getHistory(transfer?.source ?? payer, before);
-      for (const { signature, blockTime = claimedAt } of entries) {
-        if (blockTime < claimedAt - CLOCKS_MS) return isWhole ? null : undefined;
-        if (!messages.has(signature)) reads += 1;
-        if (reads > MAX_READS) return undefined;
-        const same = await isSame(signature, transaction.messageHash);
-        if (same === true) return read(signature);
-        if (same === undefined) isWhole = false;
-      }
-      if (entries.length < MAX_HISTORY_PER_CALL) return isWhole ? null : undefined;
-      before = entries.at(-1)?.signature;
-    }
-    return undefined;
-  }
-
-  async function lookUp(inspected: InspectedPayment, given: GivenPayment): Promise<ChainWord> {
-    const { signature, lastValidBlockHeight } = given;
-    if (signature !== undefined && (await isSame(signature, inspected.transaction.messageHash)) === true) {
-      return (await read(signature)) ?? { status: 'unknown' };
-    }
-    // Before the search, so that what is dead by then has landed before the search or never.
-    const { blockHeight } = await rpc.getTip('confirmed');
-    const found = await search(inspected, given);
-    if (found === undefined) return { status: 'unknown' };
-    if (found !== null) return found;
-    // The payer took the blockhash from a block that existed when it was claimed, which this node may not have seen yet.
-    const last = lastValidBlockHeight ?? blockHeight + BLOCKHASH_LIFE + HEALTHY_LAG;
-    // The node that was searched may lag behind the one that told the height.
-    return blockHeight > last + HEALTHY_LAG ? { status: 'expired' } : { status: 'absent', lastValidBlockHeight: last };
-  }
-
+  const search = createMessageSearch(rpc);
+  const inTurn = createTurns<PastWord>(MAX_WAITING);
   return {
-    lookUp: (inspected, given) => lookUp(inspected, given).catch(unknownInOutage),
+    lookUp: (inspected, given) => lookUp(rpc, search, inspected, given).catch(unknownInOutage),
+    async landedBefore(inspected) {
+      const turn = inTurn(() => lookBack(rpc, search, inspected).catch(unknownInOutage));
+      return (await turn) ?? { status: 'unknown' };
+    },
     close: () => rpc.close(),
   };
 }
 
-function otherVersion(error: unknown): { readonly messageHash: string } {
-  if (error instanceof RpcError && error.details.code === OTHER_VERSION) return { messageHash: '' };
-  throw error;
+async function lookUp(
+  rpc: ChainReader,
+  search: MessageSearch,
+  inspected: InspectedPayment,
+  { signature, lastValidBlockHeight, claimedAt }: GivenPayment,
+): Promise<ChainWord> {
+  const named = signature === undefined ? undefined : await search.read(signature, inspected.transaction.messageHash);
+  if (named !== undefined) return named === 'unread' ? { status: 'unknown' } : named;
+  // Before the search, so that what is dead by then has landed before the search or never.
+  const { blockHeight } = await rpc.getTip('confirmed');
+  const found = await search.search(inspected, { since: claimedAt - CLOCKS_MS, ...LOOK_UP });
+  if (found === undefined) return { status: 'unknown' };
+  if (found !== null) return found;
+  // The payer took the blockhash from a block that existed when it was claimed, which this node may not have seen yet.
+  const last = lastValidBlockHeight ?? blockHeight + BLOCKHASH_LIFE + HEALTHY_LAG;
+  // The node that was searched may lag behind the one that told the height.
+  return blockHeight > last + HEALTHY_LAG ? { status: 'expired' } : { status: 'absent', lastValidBlockHeight: last };
 }
 
-function unknownInOutage(error: unknown): ChainWord {
+async function lookBack(rpc: ChainReader, search: MessageSearch, inspected: InspectedPayment): Promise<PastWord> {
+  // A node that still takes the blockhash may not have got the block yet in which the payment has landed.
+  const { err } = await rpc.simulateTransaction(inspected.transaction.bytes, { commitment: 'confirmed' });
+  if (err !== 'BlockhashNotFound' && err !== 'AlreadyProcessed') return { status: 'unknown' };
+  const found = await search.search(inspected, LOOK_BACK);
+  if (found === undefined) return { status: 'unread' };
+  if (found !== null) return found;
+  return { status: err === 'AlreadyProcessed' ? 'unknown' : 'never' };
+}
+
+/** One at a time; undefined at once where too many wait. */
+function createTurns<T>(maxWaiting: number): (work: () => Promise<T>) => Promise<T> | undefined {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return (work) => {
+    if (waiting >= maxWaiting) return undefined;
+    waiting += 1;
+    const turn = last.then(work).finally(() => {
+      waiting -= 1;
+    });
+    last = turn.catch(() => {});
+    return turn;
+  };
+}
+
+function unknownInOutage(error: unknown): { readonly status: 'unknown' } {
   if (error instanceof RpcError) return { status: 'unknown' };
   throw error;
 }

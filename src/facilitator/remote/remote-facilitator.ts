@@ -31,6 +31,8 @@ const WHERE = 'remoteFacilitator';
  * the transaction before, and under which signature, the payment counts as settled: it found the payment good just before it
  * was asked to settle it from here. Where it only refuses, the payment is refused for good three minutes after it was
  * first brought, though it may have been paid; a warning names it (`TOLLHOUSE_REMOTE_OUTCOME`).
+ * A refusal that has payers sign again, as the transaction be too late, is checked with the chain first, which may know it as landed;
+ * without `rpcUrl` it says what the payer has to look for.
  *
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */

@@ -10,6 +10,7 @@ import { unavailable, unsent } from '../backend/outcomes.js';
 import type { Remote } from './remote.js';
 import { type Asked, askInTurn } from './remote-ask.js';
 import type { GivenPayment, RemoteChain } from './remote-chain.js';
+import { inDoubt, isTooLate } from './too-late.js';
 
 /** What settlements elsewhere are made with. */
 export interface RemoteSettlementParts {
@@ -64,7 +65,8 @@ export async function settle(
     throw unavailable('The facilitator cannot be reached at the moment; nothing was charged.', asked.fault);
   }
   const word = asked.ok ? asked.value : undefined;
-  if (word?.status === 'failed') return ended(word) ?? { ...word, status: 'unsent' };
+  const refused = await refusalOf(parts, inspected, word);
+  if (refused !== undefined) return ended(refused) ?? { ...refused, status: 'unsent' };
   return conclude(parts, inspected, { given: { claimedAt: parts.now() }, step, word });
 }
 
@@ -82,8 +84,9 @@ export async function resume(
 ): Promise<BackendSettlement> {
   const asked = await askToSettle(parts, inspected);
   const word = asked.ok ? asked.value : undefined;
-  if (word?.status === 'failed') {
-    const end = ended(word) ?? (parts.chain === undefined ? believed(parts, inspected, record, word) : undefined);
+  const refused = await refusalOf(parts, inspected, word);
+  if (refused !== undefined) {
+    const end = ended(refused) ?? (parts.chain === undefined ? believed(parts, inspected, record, refused) : undefined);
     if (end !== undefined) return end;
   }
   return conclude(parts, inspected, { given: record, step, word });
@@ -95,6 +98,21 @@ function askToSettle(
 ): Promise<Asked<Settlement>> {
   const timeoutMs = Math.min(inspected.terms.maxTimeoutSeconds * 1000 + LISTEN_LONGER_MS, settleTimeoutMs);
   return askInTurn(remotes, inspected, 'settle', timeoutMs, decodeSettlement);
+}
+
+/**
+ * The facilitator's refusal, as far as it is believed. That a transaction is too late does not say that it has not landed: its own
+ * first try may have. Where the chain may be asked, it has the last word on that.
+ */
+async function refusalOf(
+  { chain }: RemoteSettlementParts,
+  inspected: InspectedPayment,
+  word: Settlement | undefined,
+): Promise<Failure | undefined> {
+  if (word?.status !== 'failed') return undefined;
+  if (!isTooLate(word)) return word;
+  if (chain === undefined) return inDoubt(word);
+  return (await chain.landedBefore(inspected)).status === 'never' ? word : undefined;
 }
 
 function ended(failure: Failure): BackendSettlement | undefined {

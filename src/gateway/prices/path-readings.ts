@@ -19,14 +19,19 @@ const withoutHost = (path: string): string => path.replace(/^[/\\]{2,}[^/\\]*/, 
 /** ASP.NET keeps sessions in one, and takes it out. */
 const IN_PARENTHESES = /^\(.*\)$/s;
 
-const TAIL = /[\s.]/;
+const BLANK = /[\0-\x20\s]/;
+const TAIL = /[\0-\x20\s.]/;
 
-/** Windows drops what stands there. An expression for it takes the square of the length. */
-function withoutTail(segment: string): string {
+/** Servers that trim drop the blanks around it, and Windows dots behind it. An expression for it takes the square of the length. */
+function trimmed(segment: string): string {
+  let begin = 0;
   let end = segment.length;
   while (end > 0 && TAIL.test(segment[end - 1] ?? '')) end -= 1;
-  return segment.slice(0, end);
+  while (begin < end && BLANK.test(segment[begin] ?? '')) begin += 1;
+  return segment.slice(begin, end);
 }
+
+const trimSegments = (path: string): string => path.split('/').map(trimmed).join('/');
 
 /**
  * What servers do to a path before they look for what it names; each does some of it, in this order. Dot segments are not among
@@ -37,14 +42,17 @@ const HABITS: readonly ((path: string) => string)[] = [
   (path) => path.replace(ALL_ENCODED, (it) => (SEPARATORS.test(it) ? it : decoded(it))),
   decoded,
   decoded,
+  // `new URL()` and its like leave these out wherever they stand.
+  (path) => path.replace(/[\t\n\r]/g, ''),
   (path) => path.replaceAll('\\', '/'),
   (path) => path.replace(/[?#\0].*$/s, ''),
   (path) => path.replace(/;[^/]*/g, ''),
-  (path) => path.split('/').map(withoutTail).join('/'),
+  trimSegments,
   withoutHost,
   withoutSessions,
   (path) => path.replace(/\/{2,}/g, '/'),
   (path) => utf8TextOf(path).normalize('NFKC'),
+  trimSegments,
 ];
 
 function withoutSessions(path: string): string {

@@ -31,8 +31,8 @@ const OURS: ReadonlySet<string> = new Set([
 const OUR_FAMILIES = ['access-pass', 'payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
 
 /**
- * By which proxies tell a server who called them, and for what: a caller could name any address as his, and ask for another path than the
- * one that has the price.
+ * By which proxies, and parts of frameworks such as Next.js, tell a server who called them, and for what: a caller could name any address
+ * as his, and ask for another path than the one that has the price.
  */
 const OF_PROXIES: ReadonlySet<string> = new Set([
   'cf-connecting-ip',
@@ -54,7 +54,14 @@ const OF_PROXIES: ReadonlySet<string> = new Set([
   'x-envoy-external-address',
   'x-envoy-original-path',
   'x-host',
+  'x-invoke-output',
+  'x-invoke-path',
+  'x-invoke-query',
+  'x-matched-path',
+  'x-middleware-rewrite',
+  'x-middleware-subrequest',
   'x-nf-client-connection-ip',
+  'x-now-route-matches',
   'x-original-forwarded-for',
   'x-original-host',
   'x-original-uri',

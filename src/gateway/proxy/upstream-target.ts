@@ -10,8 +10,10 @@ export interface UpstreamTarget {
 }
 
 const SEPARATORS = /[/\\]/;
-/** One or two dots, and what some servers cut off behind them. */
-const DOTS = /^\.{1,2}(?:[;?#\s\0]|$)/;
+/** One or two dots, with blanks before them that some servers trim, and what some cut off behind them. */
+const DOTS = /^[\0-\x20]*\.{1,2}(?:[;?#\s\0-\x20]|$)/;
+/** `new URL()` and its like leave these out wherever they stand. */
+const LEFT_OUT = /[\t\n\r]/g;
 const ENCODED = /%([\da-f]{2})/i;
 const ALL_ENCODED = new RegExp(ENCODED, 'gi');
 /** Nobody encodes more often than that with good intentions. */
@@ -65,5 +67,6 @@ export function hasDotSegments(path: string): boolean {
 }
 
 function hasDots(plain: string): boolean {
-  return plain.split(SEPARATORS).some((segment) => DOTS.test(segment));
+  const parts = plain.split(SEPARATORS);
+  return parts.some((segment) => DOTS.test(segment) || DOTS.test(segment.replace(LEFT_OUT, '')));
 }

@@ -1,10 +1,11 @@
 import type { Request } from 'express';
 import type { Facilitator } from '../../facilitator/types.js';
 import { addressOwner } from '../../middleware/idempotency/address-owner.js';
-import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
+import { createIdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import { PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
 import type { Payment, Settlement, Terms } from '../../protocol/types.js';
+import { decodeTransaction } from '../../solana/transaction/transaction.js';
 
 /** What a settlement may take before a crash is assumed, in milliseconds. */
 const LEASE_MS = 120_000;
@@ -31,7 +32,7 @@ const NO_RESPONSE = { statusCode: 200, headers: {}, body: new Uint8Array() };
  * with an `Idempotency-Key`.
  */
 export async function identifySettlement(
-  { idempotency: store, knownTerms }: Facilitator,
+  { idempotency: store, knownPayment }: Facilitator,
   req: Request,
   { payment, terms }: { readonly payment: Payment; readonly terms: Terms },
 ): Promise<IdentifiedSettlement> {
@@ -49,20 +50,24 @@ export async function identifySettlement(
   const { status } = await run.begin();
   if (status === 'mismatch') return TAKEN;
   if (status !== 'started') return UNNAMED;
+  /** Whoever has taken the run over may be refused what the one before has sent: then the identifier stays with it. */
+  const endUnpaid = async () => ((await maybeSent(knownPayment, payment)) ? run.release() : run.abandon());
   return {
     isTaken: false,
-    end: (settlement) => end(run, settlement),
-    async breakOff() {
-      const wasSent = await knownTerms(payment).then(
-        (known) => known !== undefined,
-        () => true,
-      );
-      return wasSent ? run.release() : run.abandon();
+    async end(settlement) {
+      if (settlement.status === 'settled') return run.finish(NO_RESPONSE, settlement.receipt.payer);
+      return settlement.status === 'failed' ? endUnpaid() : run.release();
     },
+    breakOff: endUnpaid,
   };
 }
 
-function end(run: IdempotentRequest, settlement: Settlement): Promise<boolean> {
-  if (settlement.status === 'settled') return run.finish(NO_RESPONSE, settlement.receipt.payer);
-  return settlement.status === 'failed' ? run.abandon() : run.release();
+/** Whether money has moved for a payment, or may; a store that does not tell says that it may. */
+async function maybeSent(knownPayment: Facilitator['knownPayment'], { transaction }: Payment): Promise<boolean> {
+  const decoded = decodeTransaction(transaction);
+  if (!decoded.ok) return false;
+  return knownPayment(decoded.transaction.messageHash).then(
+    (known) => known !== undefined,
+    () => true,
+  );
 }

@@ -11,6 +11,8 @@ const MAX_DECODINGS = 4;
 const MAX_UNPLAIN = 8_192;
 /** Honest paths have a handful. */
 const MAX_READINGS = 64;
+/** Of all readings together, in characters: a long path with many would cost what twenty requests do. */
+const MAX_READ = 65_536;
 
 /**
  * Every path that a handler may take a request's for. Express compares paths as they were sent and decodes what its
@@ -23,17 +25,18 @@ const MAX_READINGS = 64;
  */
 export function pathReadings(path: string, mount = ''): readonly string[] | undefined {
   if (path.length > MAX_UNPLAIN && UNPLAIN.test(path)) return undefined;
+  const most = Math.min(MAX_READINGS, MAX_READ / path.length);
   const all = new Set<string>();
   let next: readonly string[] = [path];
   for (let decodings = 0; next.length > 0 && decodings < MAX_DECODINGS; decodings += 1) {
     const read = new Set<string>();
     for (const it of next) {
       for (const reading of readOnce(it, mount)) read.add(reading);
-      if (read.size > MAX_READINGS) return undefined;
+      if (read.size > most) return undefined;
     }
     next = [...read].filter((it) => !all.has(it) && UNPLAIN.test(it));
     for (const it of read) all.add(it);
-    if (all.size > MAX_READINGS) return undefined;
+    if (all.size > most) return undefined;
   }
   return [...all];
 }

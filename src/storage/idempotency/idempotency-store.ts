@@ -120,6 +120,8 @@ export interface IdempotencyBounds {
   readonly maxBytes?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
+  /** One that nobody sets, in milliseconds: what a clock that has jumped ahead takes for old is not forgotten in passing. Default `performance.now` */
+  readonly steady?: () => number;
 }
 
 /** How long responses are kept, in milliseconds, unless somebody says otherwise. */

@@ -30,6 +30,8 @@ export interface PrunableIdempotencyStore extends IdempotencyStore {
 
 const DEFAULT_BYTES = 256 * 1024 * 1024;
 const PUTS_PER_PRUNE = 256;
+/** A clock that is set right in passing is not off by more. */
+const JUMP_MS = 30_000;
 const HELD = 'id = $1 and lease = $2 and answer is null';
 
 /** The statements, the same for every database. What has expired is as good as not there. */
@@ -132,13 +134,14 @@ export function createSqlIdempotencyStore(
   const { retentionMs = RESPONSE_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
 
   const { find, begin } = createRuns(database, retentionMs, now);
-  const prune = createPrune(database, maxBytes, now);
+  const prune = createPrune(database, maxBytes);
+  const surely = notAhead(now, options.steady ?? (() => performance.now()));
   let puts = 0;
 
   /** Whoever keeps without end must also forget, where nobody else sees to it. */
   function tidy(): void {
     puts += 1;
-    if (puts % PUTS_PER_PRUNE === 0) prune(PUTS_PER_PRUNE * 2).catch(() => {});
+    if (puts % PUTS_PER_PRUNE === 0) prune(PUTS_PER_PRUNE * 2, surely()).catch(() => {});
   }
 
   function keptUntil(): number {
@@ -150,7 +153,7 @@ export function createSqlIdempotencyStore(
     find,
     begin,
     newLease: () => leaseOf(database.presence, randomUUID()),
-    prune,
+    prune: (limit) => prune(limit, now()),
     rows: { database, keptUntil },
     async put(id, answer, owner, isPaid) {
       await database.query(...answerStep(answerRow({ id, answer, owner, isPaid }, now() + retentionMs)));
@@ -223,8 +226,14 @@ function createRuns(
   return { find, begin };
 }
 
+/** The time, but no later than it can be since now by a clock that nobody sets: what is forgotten by a wrong one is gone for good. */
+function notAhead(now: () => number, steady: () => number): () => number {
+  const [time, since] = [now(), steady()];
+  return () => Math.min(now(), time + (steady() - since) + JUMP_MS);
+}
+
 /** Forgets what is over, and what is too much. */
-function createPrune(database: SqlDatabase, maxBytes: number, now: () => number): PrunableIdempotencyStore['prune'] {
+function createPrune(database: SqlDatabase, maxBytes: number): (limit: number, time: number) => Promise<number> {
   async function makeFree({ findLargest, pruneOwner }: (typeof FREEING)[number], limit: number): Promise<number> {
     const largest = await database.query(findLargest, maxBytes, limit);
     let [gone, needed] = [0, Number(largest[0]?.needed ?? 0)];
@@ -238,8 +247,8 @@ function createPrune(database: SqlDatabase, maxBytes: number, now: () => number)
     return gone;
   }
 
-  return async (limit) => {
-    const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
+  return async (limit, time) => {
+    const expired = await database.query(ANSWERS.pruneExpired, time, limit);
     let freed = 0;
     for (const step of FREEING) if (freed < limit) freed += await makeFree(step, limit - freed);
     return expired.length + freed;

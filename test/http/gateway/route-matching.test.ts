@@ -74,6 +74,11 @@ const part = fc.constantFrom(
     '%e2%84%aa',
     'u@h:1',
     '(S(x))',
+    '%09reports',
+    're%0Aports',
+    'reports%1f',
+    '%2509',
+    '%09..',
   ],
 );
 const paths = fc
@@ -94,6 +99,8 @@ describe('what an upstream serves for a path is never dearer than what the path 
       ['decoded first, with slashes merged and parameters cut off', false, tidied],
       ['as the address that new URL() makes of it', false, asAddress],
       ['without the sessions of ASP.NET', false, withoutSessions],
+      ['decoded, and as new URL() reads that', false, (url: string) => asAddress(bytesOf(url))],
+      ['decoded, without blanks around segments', false, trimmed],
     ] as const) {
       const app = express();
       app.set('case sensitive routing', isStrict).set('strict routing', isStrict);
@@ -152,9 +159,21 @@ describe('what an upstream serves for a path is never dearer than what the path 
   });
 });
 
+function bytesOf(path: string): string {
+  return path.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function trimmed(url: string): string {
+  const [path = '', query] = url.split('?');
+  const segments = bytesOf(path)
+    .split('/')
+    .map((it) => it.trim());
+  return encodeURI(segments.join('/')).concat(query === undefined ? '' : `?${query}`);
+}
+
 function tidied(url: string): string {
   const [path = '', query] = url.split('?');
-  const plain = path.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const plain = bytesOf(path);
   const cut = plain
     .replaceAll('\\', '/')
     .replace(/[?#\0].*$/s, '')
@@ -195,6 +214,12 @@ test.each([
   ['GET', '/reports/Letters/and%2Fslashes', DEAR],
   ['GET', `/${'x'.repeat(2_048)}`, 'ambiguous_path'],
   ['GET', '/%252525252fx', 'ambiguous_path'],
+  ['GET', '/%09/reports', 'ambiguous_path'],
+  ['GET', '/re%0aports', 'ambiguous_path'],
+  ['GET', '/re%250Dports', 'ambiguous_path'],
+  ['GET', '/%20reports', 'ambiguous_path'],
+  ['GET', '/open/%09../reports', 'ambiguous_path'],
+  ['GET', '/notes/two%0Alines', CHEAP],
   ['GET', '//x/reports', 'ambiguous_path'],
   ['GET', '/\\x/reports', 'ambiguous_path'],
   ['GET', '///x\\reports', 'ambiguous_path'],

@@ -38,7 +38,7 @@ describe('how a settlement ends', () => {
     status: 'failed',
     final: 'expired',
     reason: 'invalid_exact_svm_transaction_expired',
-    message: 'too late',
+    message: expect.stringMatching(/^too late That is the word of another facilitator/),
   };
   const pending = { errorReason: 'settlement_pending' };
   const known = { signature: SIGNATURE };

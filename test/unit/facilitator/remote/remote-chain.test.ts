@@ -163,6 +163,7 @@ describe('a settlement elsewhere with a chain to ask', () => {
         given.push(it);
         return word;
       },
+      landedBefore: async () => ({ status: 'never' }) as const,
       close: async () => {},
     };
     const backend = backendOf(await remotesOf([peer, 'well']), 1_000, { chain });

@@ -23,6 +23,7 @@ test.each([
   [BASE, '/%E6%97%A5%E2%80%A6', '/base/%E6%97%A5%E2%80%A6'],
   [BASE, '/v1.2/.well-known/a', '/base/v1.2/.well-known/a'],
   [BASE, '/100%', '/base/100%'],
+  [BASE, '/two%0Alines', '/base/two%0Alines'],
 ])('%s and "%s" become %s', (url, rest, path) => {
   expect(upstreamTarget(url, rest)).toEqual({ origin: 'https://api.example', path });
 });
@@ -49,6 +50,11 @@ test.each([
   '/..%3b/admin',
   '/..%00/admin',
   '/..%20/admin',
+  '/..%1f/admin',
+  '/%09../admin',
+  '/.%0a./admin',
+  '/a/%250d../admin',
+  '/%20../admin',
   '/..%3f/admin',
   '/%252525252525252525252e/admin',
   '/%u002e%u002e/admin',

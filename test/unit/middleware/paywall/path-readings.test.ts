@@ -23,6 +23,12 @@ test('a path that is too long for more than one reading has none, and a plain on
   expect(pathReadings(plain)).toEqual([plain]);
 });
 
+test('a long path with many readings has none, and one with the few of an honest one has them', () => {
+  expect(pathReadings(`/${'%25252f%c3%a9r1/\\\\//'.repeat(350)}`)).toBeUndefined();
+  const text = encodeURIComponent('Wer zahlt / was? '.repeat(150));
+  expect(pathReadings(`/translate/${text}`)).toContain(`/translate/${text}`);
+});
+
 test('a path has a bounded number of readings, which hold what decoding, new URL() and dot segments make of it', () => {
   const part = fc.constantFrom(
     ...['/', 'a', 'B', '.', '..', '%2e', '%2f', '%5c', '\\', '%252f', '%c3%a9', '%ff', '%61', '@', ':'],
