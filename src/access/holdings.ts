@@ -26,13 +26,14 @@ export interface HoldingsOptions {
   readonly staleMs?: number;
   /**
    * How often a second the chain is asked for those who may name any wallet ({@link Holdings.forAnybody}), all together; twice as
-   * often for a moment. Default 10.
+   * often for a moment; of one address some half. Default 10.
    */
   readonly publicLooksPerSecond?: number;
   /**
-   * How often a second gates have a wallet looked at by a call of its own that shows nothing of what is asked for (in its associated
-   * accounts, which many share a call for) and was not seen holding any: wallets cost nothing. Four times as often for a moment; of one
-   * address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or 503. Default 5.
+   * How often a second gates have a wallet looked at by a call of its own that shows less than is asked for (in its associated accounts,
+   * which many share a call for) and was not seen holding that much: wallets cost nothing, and dust in them next to nothing. Four times
+   * as often for a moment; of one address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or
+   * 503. Default 5.
    */
   readonly strangerLooksPerSecond?: number;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
@@ -43,12 +44,17 @@ export interface HoldingsOptions {
 export type AskedBy<Query> = Query & {
   /** What names the address that a wallet comes from, an IPv6 one by its network. Default: not known, and no address has a share. */
   readonly client?: string | undefined;
+  /** From how much on a wallet that comes to a gate is no stranger there. Default `atLeast`, or without it whatever it holds. */
+  readonly countsFrom?: bigint | undefined;
 };
 
 /** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
 export interface Lookups {
-  /** Decimals and token program of a mint; undefined when the address is none. */
-  readMint(mint: string): MaybePromise<MintFacts | undefined>;
+  /**
+   * Decimals and token program of a mint; undefined when the address is none.
+   * @param client - what names the address of who asks. Default: not known, and no address has a share
+   */
+  readMint(mint: string, client?: string): MaybePromise<MintFacts | undefined>;
   /** What a wallet holds, over all its token accounts. */
   readHolding(query: AskedBy<HoldingQuery>): MaybePromise<Holding>;
 }
@@ -64,7 +70,7 @@ export interface Holdings extends Lookups {
   readCollection(query: AskedBy<CollectionQuery>): MaybePromise<Holding>;
   /**
    * The same for callers who may name any wallet and any token, and so have the chain asked as often as they like: what has to be
-   * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`. What is remembered of them is answered always.
+   * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`, or what of that an address has. What is remembered of them is answered always.
    */
   readonly forAnybody: Lookups;
 }
@@ -127,15 +133,15 @@ export function createHoldings(options: HoldingsOptions): Holdings {
   const forAll = createPublicLooks({ perSecond: publicLooksPerSecond, now });
   const lookForGate = createStrangerLooks({ perSecond: strangerLooksPerSecond, now });
 
-  function readMint(mint: string, lookFor: LookFor): MaybePromise<MintFacts | undefined> {
+  function readMint(mint: string, lookFor: LookFor, client?: string): MaybePromise<MintFacts | undefined> {
     const known = mints.get(mint);
-    return known !== undefined && now() - known.startedAt < staleMs ? known.facts : askForMint(mint, lookFor);
+    return known !== undefined && now() - known.startedAt < staleMs ? known.facts : askForMint(mint, lookFor, client);
   }
 
-  async function askForMint(mint: string, lookFor: LookFor): Promise<MintFacts | undefined> {
+  async function askForMint(mint: string, lookFor: LookFor, client?: string): Promise<MintFacts | undefined> {
     const startedAt = now();
     const isFree = builtInToken(mint) !== undefined;
-    const facts = await (isFree ? forGates : lookFor)(() => facilitator.readMint(mint));
+    const facts = await (isFree ? forGates : lookFor)(() => facilitator.readMint(mint), client);
     // An address that is no mint yet may become one.
     if (facts !== undefined) mints.set(mint, { startedAt, facts });
     return facts;
@@ -146,24 +152,30 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     return mints.length === 1 && only !== undefined ? only : nameOf(mints);
   }
 
-  function readHolding({ client, wallet, mints, atLeast }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
+  function readHolding({ client, countsFrom, wallet, mints, atLeast }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
     const key = `${wallet} ${nameOfMints(mints)}`;
     const ask = (lookFurther?: LookFurther) =>
       facilitator.readHolding({ wallet, mints, ...defined({ atLeast, lookFurther }) });
-    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, countsFrom: countsFrom ?? atLeast, ask }) });
   }
 
   /** What strangers ask for takes nothing from what gates remember, and no gate waits for it. */
-  function readPublicHolding(query: HoldingQuery): MaybePromise<Holding> {
+  function readPublicHolding({ client, countsFrom: _gates, ...query }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
     const key = `${query.wallet} ${nameOfMints(query.mints)} public`;
-    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query)) });
+    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query), client) });
   }
 
-  function readCollection({ client, wallet, collection, atLeast }: AskedBy<CollectionQuery>): MaybePromise<Holding> {
+  function readCollection({
+    client,
+    countsFrom,
+    wallet,
+    collection,
+    atLeast,
+  }: AskedBy<CollectionQuery>): MaybePromise<Holding> {
     const key = `${wallet} ${nameOf(collection)}`;
     const ask = (lookFurther?: LookFurther) =>
       facilitator.readCollection({ wallet, collection, ...defined({ atLeast, lookFurther }) });
-    return answer({ key, atLeast, ask: () => lookForGate({ key, client, ask }) });
+    return answer({ key, atLeast, ask: () => lookForGate({ key, client, countsFrom: countsFrom ?? atLeast, ask }) });
   }
 
   return {
@@ -171,7 +183,7 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     readMint: (mint) => readMint(mint, forGates),
     readHolding,
     readCollection,
-    forAnybody: { readMint: (mint) => readMint(mint, forAll), readHolding: readPublicHolding },
+    forAnybody: { readMint: (mint, client) => readMint(mint, forAll, client), readHolding: readPublicHolding },
   };
 }
 

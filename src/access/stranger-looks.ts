@@ -1,8 +1,8 @@
 import { TollhouseError } from '../errors/errors.js';
 import type { Holding, LookFurther } from '../facilitator/holdings/holding.js';
 import { boundedCache } from '../lib/bounded-cache.js';
-import { createAddressShares } from '../lib/work/address-shares.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
+import { createLookPlaces } from './look-places.js';
 
 /** Bounds of {@link createStrangerLooks}. */
 export interface StrangerLooksOptions {
@@ -18,6 +18,8 @@ export interface GateLook {
   readonly key: string;
   /** What names the client's address. Default: not known, and no address has a share. */
   readonly client?: string | undefined;
+  /** From how much on a wallet is no stranger; atomic units or NFTs. Default: whatever it holds counts. */
+  readonly countsFrom?: bigint | undefined;
   ask(lookFurther: LookFurther | undefined): Promise<Holding>;
 }
 
@@ -28,79 +30,60 @@ export type StrangerLooks = (look: GateLook) => Promise<Holding>;
 export const STRANGER_LOOKS_PER_SECOND = 5;
 /** For so long a look counts, and for as long as it takes. */
 const WINDOW_MS = 4_000;
-/** Of an address that is alone, as payments under way have it: wallets cost nothing, and addresses do. */
-const ADDRESS_SHARE = 0.5;
 const MAX_SEEN = 50_000;
-/** For so long a wallet that was found to hold nothing counts as such where it is not looked at. */
-const EMPTY_MS = 600_000;
+/** For so long what a wallet was found to hold counts where it is not looked at. */
+const FOUND_MS = 600_000;
+
+/** What is known of a wallet. */
+interface Seen {
+  /** At least so much it was last seen holding. */
+  readonly atLeast: bigint;
+  /** All that it held, and when that was looked at. */
+  readonly found?: { readonly amount: bigint; readonly at: number } | undefined;
+}
 
 /**
- * Has a wallet looked at by calls of its own only so often while it is a stranger: one that shows nothing where it is looked at first, and
- * was not seen holding anything. Wallets cost nothing, and calls to the chain are rationed. An address and the networks around it have
- * shares, see `AddressShares`. Who holds something, or has come for it before, is never refused; who was found to hold nothing lately is
- * answered that, and others are told to come again.
+ * Has a wallet looked at by calls of its own only so often while it is a stranger: one that shows less than counts where it is looked at
+ * first, and was not seen holding that much. Wallets cost nothing, dust in them next to nothing, and calls to the chain are rationed. An
+ * address and the networks around it have shares, see `AddressShares`. Who holds enough, or has when he came before, is never refused;
+ * who was found to hold too little lately is answered that, and others are told to come again.
  */
 export function createStrangerLooks({ perSecond, now }: StrangerLooksOptions): StrangerLooks {
-  const seen = boundedCache<string, { readonly isHolder: boolean; readonly at: number }>({ max: MAX_SEEN });
-  const places = createPlaces(perSecond, now);
+  const seen = boundedCache<string, Seen>({ max: MAX_SEEN });
+  const places = createLookPlaces({ perSecond, windowMs: WINDOW_MS, now });
 
-  return async ({ key, client, ask }) => {
+  return async ({ key, client, countsFrom = 1n, ask }) => {
     const before = seen.peek(key);
-    let at = now();
-    const lookFurther: LookFurther = async (look) => {
+    const at = now();
+    let isLooked = true;
+    const lookFurther: LookFurther = async (look, shown) => {
+      if (shown >= countsFrom) return look();
       const leave = places.enter(client);
       if (leave !== undefined) return look().finally(leave);
-      if (before === undefined || at - before.at >= EMPTY_MS) throw tooMany();
-      ({ at } = before);
-      return withAmountJson({ amount: 0n, exact: true });
+      const found = before?.found;
+      if (found === undefined || at - found.at >= FOUND_MS) throw tooMany();
+      isLooked = false;
+      return withAmountJson({ amount: larger(found.amount, shown), exact: true });
     };
-    const holding = await ask(before?.isHolder ? undefined : lookFurther);
-    seen.set(key, { isHolder: holding.amount > 0n, at });
+    const isHolder = before !== undefined && before.atLeast >= countsFrom;
+    const holding = await ask(isHolder ? undefined : lookFurther);
+    if (isLooked) seen.set(key, seenAfter(before, holding, at));
     return holding;
   };
 }
 
-/** Places that are taken for a time at least, so that there are as many in it as there are looks. */
-function createPlaces(perSecond: number, now: () => number) {
-  const most = Math.max(1, Math.round((perSecond * WINDOW_MS) / 1_000));
-  /** Looks that count by their time, the oldest first. */
-  const recent: { readonly until: number; leave(): void }[] = [];
-  let taken = 0;
-  const shares = createAddressShares({ share: ADDRESS_SHARE, places: () => most, taken: () => taken });
+/** What was not looked at all over says nothing against what was seen before. */
+function seenAfter(before: Seen | undefined, { amount, exact }: Holding, at: number): Seen {
+  if (exact) return { atLeast: amount, found: { amount, at } };
+  return { atLeast: larger(amount, before?.atLeast ?? 0n), found: before?.found };
+}
 
-  function count(networks: readonly string[], by: 1 | -1): void {
-    taken += by;
-    shares.count(networks, by);
-  }
-
-  function forgetPast(): void {
-    for (let [it] = recent; it !== undefined && it.until <= now(); [it] = recent) {
-      it.leave();
-      recent.shift();
-    }
-  }
-
-  return {
-    /** Takes a place, and returns how to say that the look is over; undefined where there is none. */
-    enter(client: string | undefined): (() => void) | undefined {
-      forgetPast();
-      const networks = shares.networksOf(client);
-      if (taken >= most || shares.isFull(networks)) return undefined;
-      count(networks, 1);
-      // The look and its time.
-      let left = 2;
-      const leave = () => {
-        left -= 1;
-        if (left === 0) count(networks, -1);
-      };
-      recent.push({ until: now() + WINDOW_MS, leave });
-      return leave;
-    },
-  };
+function larger(one: bigint, other: bigint): bigint {
+  return one < other ? other : one;
 }
 
 function tooMany(): TollhouseError {
   const retryAfterSeconds = WINDOW_MS / 1_000;
-  const detail = `Too many wallets that show nothing of what is asked for here have come at the moment, from this address or from all. This one was not looked at further; send the same request again in ${retryAfterSeconds} seconds.`;
+  const detail = `Too many wallets that show less than is asked for here have come at the moment, from this address or from all. This one was not looked at further; send the same request again in ${retryAfterSeconds} seconds.`;
   return new TollhouseError('chain_unavailable', detail, { retryAfterSeconds });
 }

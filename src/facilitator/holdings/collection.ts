@@ -27,18 +27,17 @@ const MAX_LOOKED_AT = 1_000;
  */
 export async function readCollection(query: CollectionQuery, parts: CollectionParts): Promise<Holding> {
   const { wallet, collection, atLeast, lookFurther } = query;
-  let showsNothing = true;
+  let shown = 0n;
   if (atLeast !== undefined && 'mints' in collection && collection.mints.size <= MAX_ASSOCIATED) {
     const found = [...collection.mints].map(
       async (mint) => [mint, await associatedAmount(wallet, mint, parts)] as const,
     );
     const amounts = await Promise.all(found);
-    const whole = await wholeOnes(amounts, parts);
-    if (whole >= atLeast) return withAmountJson({ amount: whole, exact: false });
-    showsNothing = amounts.every(([, amount]) => amount === 0n);
+    shown = await wholeOnes(amounts, parts);
+    if (shown >= atLeast) return withAmountJson({ amount: shown, exact: false });
   }
   const everywhere = () => inAllAccounts(query, parts);
-  return showsNothing && lookFurther !== undefined ? lookFurther(everywhere) : everywhere();
+  return lookFurther === undefined ? everywhere() : lookFurther(everywhere, shown);
 }
 
 async function inAllAccounts(query: CollectionQuery, parts: CollectionParts): Promise<Holding> {

@@ -5,9 +5,10 @@ export type { MintFacts } from '../../solana/accounts/token-accounts.js';
 
 /**
  * Does the dear part of a look, a call of its own for one wallet, or answers for it, or refuses it by throwing: it is asked where a wallet
- * shows nothing of what is wanted, as wallets do that cost nobody anything.
+ * shows less than is wanted, as wallets do that cost nobody anything, or next to nothing.
+ * @param shown - what the cheap part has found, in atomic units or NFTs; 0 where there was none
  */
-export type LookFurther = (look: () => Promise<Holding>) => Promise<Holding>;
+export type LookFurther = (look: () => Promise<Holding>, shown: bigint) => Promise<Holding>;
 
 /** What is asked about a wallet. */
 export interface HoldingQuery {

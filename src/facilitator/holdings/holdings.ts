@@ -48,7 +48,7 @@ async function readHolding(query: HoldingQuery, parts: CollectionParts): Promise
   if (atLeast !== undefined && shown >= atLeast) return withAmountJson({ amount: shown, exact: false });
   const everywhere = async (): Promise<Holding> =>
     withAmountJson({ amount: lamports + (await inAllAccounts(wallet, mints, parts)), exact: true });
-  return shown === 0n && lookFurther !== undefined ? lookFurther(everywhere) : everywhere();
+  return lookFurther === undefined ? everywhere() : lookFurther(everywhere, shown);
 }
 
 async function inAllAccounts(wallet: string, mints: readonly string[], { accounts }: CollectionParts): Promise<bigint> {

@@ -1,5 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { fillShare } from '../../lib/work/address-shares.js';
+import { networksOfClient } from '../../lib/work/client-networks.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { countFewTrips } from '../../storage/counters/few-trips.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
@@ -23,8 +25,9 @@ export type CallMeans = 'payment' | 'paid_before' | 'nothing';
 
 /**
  * Keeps calls of a project within what its upstream bears. What was refused before it was paid is its caller's. Half of the room is for
- * calls that cost nothing, and of that a wallet has half of what the others leave; the last eighth is for calls that bring a payment, for
- * whatever brings none can be sent without end.
+ * calls that cost nothing, and of that a wallet has half of what the others leave, and an address and the networks around it have shares as
+ * in `AddressShares`, for wallets cost nothing; the last eighth is for calls that bring a payment, for whatever brings none can be sent
+ * without end.
  */
 export interface CallLimits {
   /**
@@ -37,8 +40,9 @@ export interface CallLimits {
    * second, which all instances count together (`few-trips.ts`), or its calls at once, which each counts by itself: at most half of them are of
    * one wallet.
    * @param means - what it brings
+   * @param client - what names its address, an IPv6 one by its network. Default: not known, and no address has a share
    */
-  enter(project: LimitedProject, owner: string, means: CallMeans): Promise<() => void>;
+  enter(project: LimitedProject, owner: string, means: CallMeans, client?: string): Promise<() => void>;
 }
 
 /** A part of what a project takes, at once or in a second. */
@@ -51,8 +55,17 @@ interface Room {
   readonly atOnce: (share: number, others: number) => number;
   /** The same within a second. Default: all. */
   readonly inSecond?: (share: number, others: number) => number;
+  /** Whether addresses have shares of it. */
+  readonly isShared?: boolean;
   /** What it is a room of. */
   readonly calls: string;
+}
+
+/** Who makes a call. */
+interface Caller {
+  readonly owner: string;
+  /** What names its address and the networks around that, the narrowest first. */
+  readonly networks: readonly string[];
 }
 
 /** Where a second stands in this process. */
@@ -69,6 +82,9 @@ const SECOND_MS = 1_000;
 
 /** Of so many projects it is remembered where their second stands. */
 const MAX_REMEMBERED = 10_000;
+
+/** Of an address that is alone, as payments under way have it. */
+const ADDRESS_SHARE = 0.5;
 
 const halfOfTheRest = (share: number, others: number): number => Math.ceil((share - others) / 2);
 const ALL: Room = {
@@ -88,6 +104,7 @@ const FREE: Room = {
   shareOf: (limit) => Math.max(1, Math.floor(limit / 2)),
   atOnce: halfOfTheRest,
   inSecond: halfOfTheRest,
+  isShared: true,
   calls: 'calls that cost nothing',
 };
 
@@ -112,31 +129,30 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
     return begun;
   }
 
-  function requireSlot({ id, limits }: LimitedProject, owner: string, rooms: readonly Room[]): void {
-    for (const { space, shareOf, atOnce, calls } of rooms) {
-      const share = shareOf(limits.concurrent * scale);
-      const { all, own } = countsIn(underWay, space, id, owner);
-      if (all >= share) throw busy(`has as many ${calls} under way as it takes at once`);
-      if (own >= atOnce(share, all - own))
-        throw busy(`has as many ${calls} of your wallet under way as it takes of one wallet at once`);
+  function requireSlot({ id, limits }: LimitedProject, caller: Caller, rooms: readonly Room[]): void {
+    for (const room of rooms) {
+      const share = room.shareOf(limits.concurrent * scale);
+      refuseWhereFull(room, share, countsIn(underWay, room, id, caller));
     }
   }
 
   /** What the others share is looked at in this process: it is the same second as that of all calls. */
-  function isBeyondShare({ id, limits }: LimitedProject, owner: string, rooms: readonly Room[]): boolean {
+  function isBeyondShare({ id, limits }: LimitedProject, caller: Caller, rooms: readonly Room[]): boolean {
     const { counts } = secondOf(id);
-    return rooms.some(({ space, shareOf, inSecond = (share) => share }) => {
+    return rooms.some((room) => {
+      const { shareOf, inSecond = (share) => share } = room;
       const share = shareOf(limits.perSecond * scale);
-      const { all, own } = countsIn(counts, space, id, owner);
-      return all >= share || own >= inSecond(share, all - own);
+      const { all, own, ofNetworks } = countsIn(counts, room, id, caller);
+      const isFull = all >= share || own >= inSecond(share, all - own);
+      return isFull || fillShare(ofNetworks, { share: ADDRESS_SHARE, places: share, taken: all });
     });
   }
 
-  async function isTooFast(project: LimitedProject, owner: string, rooms: readonly Room[]): Promise<boolean> {
+  async function isTooFast(project: LimitedProject, caller: Caller, rooms: readonly Room[]): Promise<boolean> {
     const { id, limits } = project;
-    if (isBeyondShare(project, owner, rooms)) return true;
+    if (isBeyondShare(project, caller, rooms)) return true;
     const second = secondOf(id);
-    change(second.counts, rooms, id, owner, 1);
+    change(second.counts, rooms, id, caller, 1);
     try {
       for (const { space, shareOf } of rooms) {
         const share = shareOf(limits.perSecond * scale);
@@ -152,15 +168,16 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
 
   return {
     requireRoom(project, owner) {
-      requireSlot(project, owner, ROOMS.payment);
+      requireSlot(project, { owner, networks: [] }, ROOMS.payment);
       if (secondOf(project.id).isUsedUp) throw busy(TOO_FAST);
     },
-    async enter(project, owner, means) {
+    async enter(project, owner, means, client) {
       const rooms = ROOMS[means];
-      requireSlot(project, owner, rooms);
-      change(underWay, rooms, project.id, owner, 1);
-      const leave = () => change(underWay, rooms, project.id, owner, -1);
-      if (await isTooFast(project, owner, rooms)) {
+      const caller = { owner, networks: client === undefined ? [] : networksOfClient(client) };
+      requireSlot(project, caller, rooms);
+      change(underWay, rooms, project.id, caller, 1);
+      const leave = () => change(underWay, rooms, project.id, caller, -1);
+      if (await isTooFast(project, caller, rooms)) {
         leave();
         throw busy(means === 'nothing' ? TOO_FAST_FREE : TOO_FAST);
       }
@@ -170,20 +187,46 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
 }
 
 const TOO_FAST = 'gets more calls a second than it takes';
-const TOO_FAST_FREE = 'gets more calls that cost nothing a second than it takes, of your wallet or of all';
+const TOO_FAST_FREE = 'gets more calls that cost nothing a second than it takes, of your wallet, your address or all';
 
 type Counts = Map<string, number>;
 
-function countsIn(counts: Counts, space: string, id: string, owner: string): { all: number; own: number } {
-  return { all: counts.get(`${space} ${id}`) ?? 0, own: counts.get(`${space} ${id} ${owner}`) ?? 0 };
+/** How many calls there are. */
+interface Counted {
+  readonly all: number;
+  /** Of the wallet. */
+  readonly own: number;
+  readonly ofNetworks: readonly number[];
 }
 
-/** Counts a call in or out, of all and of its wallet. */
-function change(counts: Counts, rooms: readonly Room[], id: string, owner: string, by: 1 | -1): void {
-  for (const name of rooms.flatMap(({ space }) => [`${space} ${id}`, `${space} ${id} ${owner}`])) {
-    const count = (counts.get(name) ?? 0) + by;
-    if (count === 0) counts.delete(name);
-    else counts.set(name, count);
+function countsIn(counts: Counts, room: Room, id: string, caller: Caller): Counted {
+  const of = (name: string): number => counts.get(name) ?? 0;
+  const { all, own, shared } = namesIn(room, id, caller);
+  return { all: of(all), own: of(own), ofNetworks: shared.map(of) };
+}
+
+function namesIn({ space, isShared = false }: Room, id: string, { owner, networks }: Caller) {
+  const all = `${space} ${id}`;
+  return { all, own: `${all} ${owner}`, shared: isShared ? networks.map((network) => `${all} from ${network}`) : [] };
+}
+
+function refuseWhereFull({ atOnce, calls }: Room, share: number, { all, own, ofNetworks }: Counted): void {
+  if (all >= share) throw busy(`has as many ${calls} under way as it takes at once`);
+  if (own >= atOnce(share, all - own))
+    throw busy(`has as many ${calls} of your wallet under way as it takes of one wallet at once`);
+  if (fillShare(ofNetworks, { share: ADDRESS_SHARE, places: share, taken: all }))
+    throw busy(`has as many ${calls} from your address or its network under way as it takes of one at once`);
+}
+
+/** Counts a call in or out, of all, of its wallet, and of its address and networks. */
+function change(counts: Counts, rooms: readonly Room[], id: string, caller: Caller, by: 1 | -1): void {
+  for (const room of rooms) {
+    const { all, own, shared } = namesIn(room, id, caller);
+    for (const name of [all, own, ...shared]) {
+      const count = (counts.get(name) ?? 0) + by;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
+    }
   }
 }
 

@@ -18,6 +18,8 @@ export interface Call {
   /** The name of the route that matched, be it free. Default: none did. */
   readonly rule?: string | undefined;
   readonly key: ServiceKey;
+  /** What names its caller's address, an IPv6 one by its network. Default: it has none. */
+  readonly client?: string | undefined;
   /** When it came in, milliseconds since the epoch. */
   readonly at: number;
   readonly method: string;

@@ -88,7 +88,7 @@ export function createCalls(parts: CallsParts): Calls {
   return {
     requireRoom: limits.requireRoom,
     async enter(call, means) {
-      call.leave ??= await limits.enter(call.project, call.key.owner, means);
+      call.leave ??= await limits.enter(call.project, call.key.owner, means, call.client);
     },
     ...budgets,
     async leave(call) {

@@ -97,7 +97,8 @@ async function handle(parts: CallParts, req: Request, res: Response, slug: strin
     const { method, headers } = req;
     const route = callRoute(project, { method, rest, headers });
     const { route: name, rule } = route;
-    const call = newCall({ project: route.project, route: name, rule, key, at, method, publicPath, rest });
+    const { client } = clientAddress(req);
+    const call = newCall({ project: route.project, route: name, rule, key, client, at, method, publicPath, rest });
     noteCall(req, call);
     await serveOrAgain(parts, req, res, call, { project, route });
   } catch (error) {

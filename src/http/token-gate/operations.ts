@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { decimalsOf, readMinimum, wireNumber } from '../../access/balance.js';
 import { type Holdings, holdingsOf, type Lookups } from '../../access/holdings.js';
 import { readMintName } from '../../access/mint.js';
@@ -5,6 +6,7 @@ import { readTiers, standingOf, type Tiers, type TiersOptions } from '../../acce
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { clientAddress } from '../../middleware/gate/client-address.js';
 import { wireTier } from '../../middleware/wallet/tier-gate.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { networkQuery } from '../framework/fields.js';
@@ -29,8 +31,11 @@ export interface TokenGateOptions {
 
 /** What {@link TOKEN_GATE_OPERATIONS} work with; made by {@link tokenGateParts}. */
 export interface TokenGateParts {
-  /** What is asked about a network; the first by default. */
-  on(network: string | undefined): NetworkGate;
+  /**
+   * What is asked about a network; the first by default.
+   * @param asker - whose address has its share of looks. Default: not known
+   */
+  on(network: string | undefined, asker?: Request): NetworkGate;
   readonly networks: Networks;
 }
 
@@ -70,11 +75,19 @@ export function tokenGateParts({ networks, tiers, holdings }: TokenGateOptions):
   );
   return {
     networks,
-    on(network) {
+    on(network, asker) {
       const gate = gates.get(networks.named(network));
       if (gate === undefined) throw new Error('unreachable: each network has one');
-      return gate;
+      const { client } = asker === undefined ? {} : clientAddress(asker);
+      return client === undefined ? gate : { ...gate, holdings: askedFrom(client, gate.holdings) };
     },
+  };
+}
+
+function askedFrom(client: string, { readMint, readHolding }: Lookups): Lookups {
+  return {
+    readMint: (mint) => readMint(mint, client),
+    readHolding: (query) => readHolding({ ...query, client }),
   };
 }
 
@@ -101,8 +114,8 @@ const checkAccess = defineOperation({
   faults: FAULTS,
   responses: { 200: { description: 'The balance, and whether it is enough.', schema: accessResponse } },
   errors: ['invalid_wallet', 'invalid_token', 'invalid_amount', ...LOOK_ERRORS],
-  async handler({ body: { wallet, token, min_balance: asked, network } }, { on }: TokenGateParts) {
-    const { facilitator, holdings } = on(network);
+  async handler({ req, body: { wallet, token, min_balance: asked, network } }, { on }: TokenGateParts) {
+    const { facilitator, holdings } = on(network, req);
     const minimum = readMinimum(asked);
     if (!minimum.ok) throw fieldError('invalid_amount', '/min_balance', minimum.detail);
     const mint = readMintName(token, facilitator.tokens);
@@ -138,8 +151,8 @@ const getTier = defineOperation({
   faults: FAULTS,
   responses: { 200: { description: 'The tier, and what is missing for the next.', schema: walletTierResponse } },
   errors: ['invalid_wallet', ...LOOK_ERRORS],
-  async handler({ query: { wallet, network } }, { on }: TokenGateParts) {
-    const gate = on(network);
+  async handler({ req, query: { wallet, network } }, { on }: TokenGateParts) {
+    const gate = on(network, req);
     const { holdings } = gate;
     const tiers = tiersOn(gate);
     const decimals = await decimalsOf(WHERE, tiers.mint, holdings);

@@ -33,20 +33,26 @@ export function createAddressShares({ share, places, taken }: AddressSharesParts
   const byNetwork = createTally();
   return {
     networksOf: (client) => (client === undefined || share === 1 ? [] : networksOfClient(client)),
-    /**
-     * Each wider network has half of what the share before it leaves. Where nothing is left but what newcomers have, so has everybody who
-     * has a place.
-     */
     isFull(networks) {
-      const forAnybody = Math.ceil((places() * (NEWCOMERS - 1)) / NEWCOMERS);
-      const free = Math.max(0, forAnybody - taken());
-      return networks.some((network, width) => {
-        const own = byNetwork.of(network);
-        return own > 0 && own >= (own + free) * (1 - (1 - share) / 2 ** width);
-      });
+      const owns = networks.map(byNetwork.of);
+      return fillShare(owns, { share, places: places(), taken: taken() });
     },
     count(networks, by) {
       for (const network of networks) byNetwork.add(network, by);
     },
   };
+}
+
+/**
+ * Whether one of a client's networks has its share: each wider one has half of what the share before it leaves. Where nothing is left but
+ * what newcomers have, so has everybody who has a place.
+ * @param owns - how many each has, the narrowest first
+ */
+export function fillShare(
+  owns: readonly number[],
+  { share, places, taken }: { readonly share: number; readonly places: number; readonly taken: number },
+): boolean {
+  const forAnybody = Math.ceil((places * (NEWCOMERS - 1)) / NEWCOMERS);
+  const free = Math.max(0, forAnybody - taken);
+  return owns.some((own, width) => own > 0 && own >= (own + free) * (1 - (1 - share) / 2 ** width));
 }

@@ -26,17 +26,19 @@ export interface PreparedPayment {
 /**
  * Prepares a payment for a wallet that somebody names: a transaction to sign, and whether it holds the amount. The chain is asked about
  * the wallet as often as about any that strangers name, which is not often (`Holdings.forAnybody`): beyond that nothing is said of it.
+ * @param client - what names the address of who asks. Default: not known, and no address has a share
  */
 export async function preparePayment(
   options: ResolvedPaymentOptions,
   offered: readonly Terms[],
   wanted: PaymentWanted,
+  client?: string,
 ): Promise<PreparedPayment> {
   const { facilitator } = options;
   const terms = chosenTerms(offered, wanted);
   const [transaction, funds] = await Promise.all([
     facilitator.unsignedPayment(terms, wanted.payer),
-    fundsOf(facilitator, terms, wanted.payer),
+    fundsOf(facilitator, terms, { wallet: wanted.payer, ...defined({ client }) }),
   ]);
   const extras = { nonce: newNonce(), paymentFlow: paymentFlowOf(options), extensions: identifierOf(options) };
   return {
@@ -57,13 +59,14 @@ function chosenTerms(offered: readonly Terms[], { asset, amount }: PaymentWanted
 async function fundsOf(
   facilitator: Facilitator,
   { asset, amount }: Terms,
-  wallet: string,
+  by: { readonly wallet: string; readonly client?: string },
 ): Promise<Pick<PreparedPayment, 'balance' | 'missing'>> {
   try {
     const { forAnybody } = holdingsOf(facilitator);
-    const held = await forAnybody.readHolding({ wallet, mints: [asset], atLeast: amount });
+    const held = await forAnybody.readHolding({ ...by, mints: [asset], atLeast: amount });
     if (held.amount >= amount) return {};
-    const facts = facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset));
+    const facts =
+      facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset, by.client));
     const say = (units: bigint) => inToken(units, asset, facts);
     return { balance: say(held.amount), missing: say(amount - held.amount) };
   } catch (error) {

@@ -43,7 +43,8 @@ async function prepare(gate: PaymentGate, req: Request, offered: MaybePromise<Of
   const open = await offered;
   const wanted = readPrepare(req);
   if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
-  return { ...open, prepared: await preparePayment(gate.options, open.terms, wanted.value) };
+  const { client } = clientAddress(req);
+  return { ...open, prepared: await preparePayment(gate.options, open.terms, wanted.value, client) };
 }
 
 /** The same for a request that brings a payment, whose fee payer stays good. */

@@ -99,7 +99,7 @@ async function read(
 async function seenNow(tiers: Tiers, parts: TierReaderParts, req: Request): Promise<Seen | UnprovenProof> {
   const proof = await anyProof(req, parts);
   if (proof.status !== 'proven') return proof;
-  const wanted = { tiers, upTo: highest(tiers), ...clientAddress(req) };
+  const wanted = { tiers, upTo: highest(tiers), from: tiers.levels[0], ...clientAddress(req) };
   const { tier } = await readStanding(WHERE, proof.wallet.address, wanted, parts.holdings);
   const taken = isToken(proof) ? proof : await proofOf(req, parts);
   return taken.status === 'proven' ? { wallet: taken.wallet, ...defined({ note: tier?.id }) } : taken;

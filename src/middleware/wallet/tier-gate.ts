@@ -12,21 +12,31 @@ export interface TierReading extends Standing {
   readonly decimals: number;
 }
 
+/** What is to be known of a wallet. */
+interface StandingWanted {
+  readonly tiers: Tiers;
+  readonly upTo: Tier;
+  readonly from?: Tier | undefined;
+  readonly client?: string | undefined;
+}
+
 /**
  * Reads where a wallet stands.
  * @param upTo - the tier that is enough to know of
+ * @param from - the tier from which on a wallet is no stranger; `upTo` where there is none
  * @param client - what names the address of whoever comes with the wallet; nothing where nobody does
  * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
  */
 export function readStanding(
   where: string,
   wallet: string,
-  { tiers, upTo, client }: { readonly tiers: Tiers; readonly upTo: Tier; readonly client?: string | undefined },
+  { tiers, upTo, from = upTo, client }: StandingWanted,
   reader: Lookups,
 ): MaybePromise<TierReading> {
   return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
     const atLeast = minimumOf(where, upTo, decimals);
-    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast, client }), ({ amount }) => {
+    const countsFrom = minimumOf(where, from, decimals);
+    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast, countsFrom, client }), ({ amount }) => {
       const standing = standingOf(where, tiers, amount, decimals);
       return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
     });

@@ -2,7 +2,9 @@ import type { Express } from 'express';
 import { createHoldings } from '../../../src/access/holdings.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
+import { tierOf } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { addressBytes } from '../../../src/protocol/address.js';
@@ -37,6 +39,7 @@ beforeAll(async () => {
     const tell = (_req: unknown, res: { send(text: string): unknown }) => void res.send('in');
     app.get('/club', club, tell);
     app.get('/gold', requireTier({ ...common, tier: 'gold' }), tell);
+    app.get('/member', readTier(common), (req, res) => void res.send(tierOf(req)?.id ?? 'none'));
     app.get('/art', requireTokenBalance({ ...common, collection }), tell);
     app.get('/either', anyOf(club, requirePayment({ facilitator, payTo, price: '$0.01' })), tell);
   });
@@ -71,6 +74,49 @@ function holderElsewhere(usdc: bigint): WalletKey {
   sandbox.setAccount(fresh().address, { ...model, data });
   return wallet;
 }
+
+/** A stranger with dust in the account that is looked at first. */
+function withDust(units = 1n): WalletKey {
+  const wallet = fresh();
+  fixture.sandbox.fundToken(wallet.address, USDC, units);
+  return wallet;
+}
+
+describe('wallets with dust of what is asked for', () => {
+  const dusty = (path: string) => Promise.all(Array.from({ length: 50 }, () => at(path, withDust())));
+
+  test.each(['/club', '/gold', '/either', '/member'])('are strangers at %s', async (path) => {
+    const answers = await dusty(path);
+    expect(answers.filter((it) => it.status === 503)).toHaveLength(50 - OF_ADDRESS);
+    expect(looks()).toBe(OF_ADDRESS);
+  });
+
+  test('do not keep out who was let in lately, nor change what he was seen holding', async () => {
+    const member = holderElsewhere(100n);
+    fixture.sandbox.fundToken(member.address, USDC, 1n);
+    expect((await at('/club', member)).status).toBe(200);
+    time += STALE_MS;
+    await dusty('/club');
+    expect((await at('/club', member)).status).toBe(200);
+  });
+
+  test('are told what they hold where they were looked at lately', async () => {
+    const wallet = withDust(5_000_000n);
+    expect((await at('/club', wallet)).status).toBe(403);
+    time += STALE_MS;
+    await dusty('/club');
+    const again = await at('/club', wallet);
+    expect(again.status).toBe(403);
+    expect(await again.json()).toMatchObject({ balance: 5 });
+  });
+
+  test('do not keep a member from the tier that he has, below the highest', async () => {
+    const bronze = withDust(100_000_000n);
+    await dusty('/member');
+    const answer = await at('/member', bronze);
+    expect([answer.status, await answer.text()]).toEqual([200, 'bronze']);
+  });
+});
 
 describe('wallets that cost nothing and hold nothing', () => {
   test.each(['/club', '/gold', '/either', '/art'])(

@@ -12,10 +12,10 @@ function limitsOf({ perSecond = 100, concurrent = 50 } = {}) {
   const instance = () => createCallLimits({ counters, now });
   const limits = instance();
   /** How many of a wallet are let in, of as many as are asked for; they end at once unless they stay. */
-  async function letIn(owner: string, means: CallMeans, times: number, { stay = false, by = limits } = {}) {
+  async function letIn(owner: string, means: CallMeans, times: number, { stay = false, by = limits, from = '' } = {}) {
     let count = 0;
     for (let n = 0; n < times; n += 1) {
-      const leave = await by.enter(project, owner, means).catch((error: unknown) => {
+      const leave = await by.enter(project, owner, means, from || undefined).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'rate_limited', context: { retryAfterSeconds: 1 } });
       });
       if (leave === undefined) continue;
@@ -49,6 +49,27 @@ describe('calls that cost nothing', () => {
     expect(() => requireRoom('payer')).toThrow(/more calls a second than it takes/);
     advance(SECOND_MS + 1);
     expect(await letIn('a', 'nothing', 30)).toBe(25);
+  });
+
+  test('are shared among addresses as among wallets, so that six wallets of one leave room for a seventh from another', async () => {
+    const atOnce = limitsOf({ perSecond: 1_000 });
+    const inSecond = limitsOf();
+    for (const [limits, ofAddress, honest] of [
+      [atOnce, 12, 6],
+      [inSecond, 23, 11],
+    ] as const) {
+      const stay = limits === atOnce;
+      let taken = 0;
+      for (const wallet of 'abcdef') taken += await limits.letIn(wallet, 'nothing', 30, { stay, from: '192.0.2.1' });
+      expect(taken).toBe(ofAddress);
+      expect(await limits.letIn('g', 'nothing', 30, { stay, from: '198.51.100.1' })).toBe(honest);
+      expect(await limits.letIn('h', 'nothing', 1, { stay, from: '2001:db8:1::/64' })).toBe(1);
+    }
+  });
+
+  test('leave the calls that somebody pays for to all addresses alike', async () => {
+    const { letIn } = limitsOf();
+    for (const wallet of 'ab') expect(await letIn(wallet, 'payment', 25, { stay: true, from: '192.0.2.1' })).toBe(25);
   });
 
   test('have no more than half of a second at several instances together', async () => {
