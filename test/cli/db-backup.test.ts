@@ -118,6 +118,16 @@ test('what is damaged, newer, of another kind or somebody else’s is not restor
   const damaged = folder.newPath('damaged');
   writeFileSync(damaged, readFileSync(backup).fill(0xff, 8_192, 65_536));
   await expect(tollhouse(target(), 'restore', damaged)).rejects.toEqual(failed(/damaged|cannot be restored/));
+  const whole = readFileSync(backup);
+  for (const length of [1_000, 8_192, whole.length / 2, whole.length - 4_096, whole.length - 1]) {
+    const cut = folder.newPath('cut');
+    writeFileSync(cut, whole.subarray(0, length));
+    const url = target();
+    await expect(tollhouse(url, 'restore', cut)).rejects.toEqual(
+      failed(/is cut off: it has \d+ bytes of \d+; copy it again/),
+    );
+    expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
+  }
   const newer = await openSqliteFile(`sqlite:${backup}`);
   newer.exec(`insert into tollhouse_migration (name, timestamp) values ('9999-later', 'x')`);
   newer.close();
