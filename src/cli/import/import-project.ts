@@ -10,6 +10,7 @@ import type { RouteArgument } from '../arguments/route-argument.js';
 import { CommandError, UsageError } from '../command.js';
 import { pricesText } from '../output/price-text.js';
 import { printJson, printStep } from '../output/terminal.js';
+import { warnOfShallowDenials, warnOfShallowRoutes } from '../seller/shallow-denials.js';
 import { serverOf, signInAt } from '../session/credentials.js';
 import { namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
@@ -42,6 +43,7 @@ export async function importProject(args: readonly string[]): Promise<number> {
   const changes = changesFrom(flags);
   const isAlone = isDry && (slug === undefined || signInAt(serverOf(server)) === undefined);
   if (isAlone) {
+    warnOfShallowRoutes(changes.routes ?? []);
     printOperations(read, changes.pricing && argumentText(changes.pricing));
     return 0;
   }
@@ -50,12 +52,14 @@ export async function importProject(args: readonly string[]): Promise<number> {
   const found = await findProject(session, slug);
   const body = bodyOf(read, { slug, changes, found, openapi: isWithout ? undefined : json });
   if (isDry) {
+    warnOfShallowRoutes(body.routes ?? []);
     // No more of it: it may have secrets of the upstream.
     if (asJson) printJson({ operations: read.routes, routes: body.routes });
     else printImport(read, body, found);
     return 0;
   }
   const made = await namingFlags({ '/slug': '--slug', '/upstream/url': '--upstream' }, send(session, found, body));
+  warnOfShallowDenials(body, made);
   if (asJson) printJson(made);
   else {
     const { name, url, pricing } = understood(projectResponse, made);
