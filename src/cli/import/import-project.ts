@@ -10,13 +10,13 @@ import type { RouteArgument } from '../arguments/route-argument.js';
 import { CommandError, UsageError } from '../command.js';
 import { pricesText } from '../output/price-text.js';
 import { printJson, printStep } from '../output/terminal.js';
-import { warnOfShallowDenials, warnOfShallowRoutes } from '../seller/shallow-denials.js';
 import { serverOf, signInAt } from '../session/credentials.js';
 import { namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { neededRoutes, type ReadDocument, readOpenApi } from './openapi-routes.js';
 import { argumentText, printImport, printOperations } from './print-import.js';
 import { readDocumentFile } from './read-document.js';
+import { warnOfShallowDenials, warnOfShallowRoutes } from './shallow-denials.js';
 
 const { file: _file, 'no-routes': _none, ...PROJECT } = PROJECT_FLAGS;
 const FLAGS = {

@@ -7,6 +7,7 @@ import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } f
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { importProject } from '../import/import-project.js';
+import { warnOfShallowDenials } from '../import/shallow-denials.js';
 import { priceText, printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printStep } from '../output/terminal.js';
@@ -14,7 +15,6 @@ import { type FlagsByField, namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
-import { warnOfShallowDenials } from './shallow-denials.js';
 
 const NAME = 'tollhouse projects';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
