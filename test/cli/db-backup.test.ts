@@ -87,6 +87,15 @@ test('what is restored ends what was open in the backup, and says so', async () 
   expect(remembersSince).toBeGreaterThanOrEqual(remembersUntil);
 });
 
+test('what is restored of one payment is told of one payment', async () => {
+  const { storage, backup } = await backedUp();
+  await storage.close();
+  const { text } = await tollhouse(`sqlite:${folder.newPath('db')}`, 'restore', backup);
+  expect(text).toMatch(
+    /ended +1 payment had landed, [\s\S]*sent +1 payment had been [\s\S]*forgotten +1 payment had not/,
+  );
+});
+
 test('a file that is there is replaced by --force only, while nobody has it open, and is set aside', async () => {
   const { file, url, storage, backup } = await backedUp();
   await expect(tollhouse(url, 'restore', backup)).rejects.toEqual(failed('is there already'));

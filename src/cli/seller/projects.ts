@@ -8,6 +8,7 @@ import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { importProject } from '../import/import-project.js';
 import { warnOfShallowDenials } from '../import/shallow-denials.js';
+import { counted } from '../output/counted.js';
 import { priceText, printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printStep } from '../output/terminal.js';
@@ -173,7 +174,7 @@ function printProject(json: unknown): void {
   printPrices(pricing);
   printRoutes(project.routes);
   if (project.free_calls !== null)
-    printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
+    printStep('free', `${counted(project.free_calls.count, 'call')} of each key a ${project.free_calls.window}`);
   printStep('upstream', upstreamText(upstream));
   const added = [...Object.keys(upstream.headers), ...Object.keys(upstream.query)];
   if (added.length > 0) printStep('added', `${added.join(', ')} (to each call; the values are shown to nobody)`);
