@@ -6,7 +6,7 @@ console.warn = (...said: unknown[]) => {
 };
 
 import('./run-cli.js')
-  .then(({ runCli }) => runCli(process.argv.slice(2)))
+  .then(({ runProgram }) => runProgram(process.argv.slice(2)))
   .then((code) => {
     process.exitCode = code;
   });

@@ -2,6 +2,7 @@ import { didYouMean } from '../lib/did-you-mean.js';
 import { VERSION } from '../lib/version.js';
 import { UsageError } from './command.js';
 import { COMMANDS } from './commands.js';
+import { watchOutput } from './output/watched-output.js';
 import { reportError } from './report-error.js';
 
 function overview(): string {
@@ -49,4 +50,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
     reportError(error, args.includes('--json'));
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** The same as the program of this process, which fails where what it prints cannot be written. */
+export function runProgram(args: readonly string[]): Promise<number> {
+  watchOutput((error) => reportError(error, args.includes('--json')));
+  return runCli(args);
 }

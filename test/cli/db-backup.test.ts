@@ -87,6 +87,15 @@ test('what is restored ends what was open in the backup, and says so', async () 
   expect(remembersSince).toBeGreaterThanOrEqual(remembersUntil);
 });
 
+test('what is restored of one payment is told of one payment', async () => {
+  const { storage, backup } = await backedUp();
+  await storage.close();
+  const { text } = await tollhouse(`sqlite:${folder.newPath('db')}`, 'restore', backup);
+  expect(text).toMatch(
+    /ended +1 payment had landed, [\s\S]*sent +1 payment had been [\s\S]*forgotten +1 payment had not/,
+  );
+});
+
 test('a file that is there is replaced by --force only, while nobody has it open, and is set aside', async () => {
   const { file, url, storage, backup } = await backedUp();
   await expect(tollhouse(url, 'restore', backup)).rejects.toEqual(failed('is there already'));
@@ -118,6 +127,16 @@ test('what is damaged, newer, of another kind or somebody else’s is not restor
   const damaged = folder.newPath('damaged');
   writeFileSync(damaged, readFileSync(backup).fill(0xff, 8_192, 65_536));
   await expect(tollhouse(target(), 'restore', damaged)).rejects.toEqual(failed(/damaged|cannot be restored/));
+  const whole = readFileSync(backup);
+  for (const length of [1_000, 8_192, whole.length / 2, whole.length - 4_096, whole.length - 1]) {
+    const cut = folder.newPath('cut');
+    writeFileSync(cut, whole.subarray(0, length));
+    const url = target();
+    await expect(tollhouse(url, 'restore', cut)).rejects.toEqual(
+      failed(/is cut off: it has \d+ bytes of \d+; copy it again/),
+    );
+    expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
+  }
   const newer = await openSqliteFile(`sqlite:${backup}`);
   newer.exec(`insert into tollhouse_migration (name, timestamp) values ('9999-later', 'x')`);
   newer.close();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { db } from '../../src/cli/books/db.js';
@@ -13,6 +13,7 @@ import { runCommand } from '../helpers/processes/run-command.js';
 import { type Ended, endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { openSmallDisk } from '../helpers/storage/small-disk.js';
 import { offeredTerms, payTerms } from '../helpers/transactions/core-payments.js';
 
 const folder = testFolder();
@@ -216,6 +217,34 @@ test('reconcile says that a pass is missing that was paid for, and opens it wher
   const wallet = fixture.payer.publicKey.toBase58();
   expect(await storage.passes.list(wallet)).toEqual([expect.objectContaining({ scope: 'GET /a', left: 8n })]);
   await storage.close();
+});
+
+test.each([
+  // Linux alone has a device for it.
+  ...(existsSync('/dev/full') ? [['whose disk is full', 'ENOSPC'] as const] : []),
+  ['whose reader has gone', 'EPIPE'] as const,
+])('an export to a standard output %s fails, and says that it is cut off', async (_how, code) => {
+  const url = `sqlite:${folder.newPath('db')}`;
+  await tollhouse(url, 'db', 'migrate');
+  const stdout = code === 'ENOSPC' ? openSync('/dev/full', 'w') : 'pipe';
+  const child = runFile('src/cli/main.ts', ['db', 'export'], environment(url), stdout);
+  child.stdout?.destroy();
+  const ended = await endOf(child);
+  expect(ended).toMatchObject({ code: 1, text: expect.stringMatching(new RegExp(`${code}.*; the export is cut off`)) });
+});
+
+const disk = openSmallDisk(1);
+afterAll(() => disk?.remove());
+
+// Elsewhere only the administrator makes disks.
+(disk === undefined ? test.skip : test)('an export to a file whose disk is full fails, and leaves none', async () => {
+  const url = `sqlite:${folder.newPath('db')}`;
+  await tollhouse(url, 'db', 'migrate');
+  await disk?.leave(0);
+  const out = `${disk?.path}/payments.csv`;
+  await expect(tollhouse(url, 'db', 'export', '--out', out)).rejects.toThrow('the disk is full: ENOSPC');
+  disk?.makeRoom();
+  expect(readdirSync(disk?.path ?? '')).toEqual([]);
 });
 
 test('an export goes to standard output, and how far it is to standard error', async () => {

@@ -192,6 +192,23 @@ test('create-payment tells the command that settles what it knows nothing of', a
   expect(existsSync(fileOf(lost.text))).toBe(false);
 });
 
+const stranger: Loss = (_answer, res) => void res.writeHead(404).end('nobody here');
+const forgetful: Loss = (_answer, res) =>
+  void res.writeHead(404, { 'content-type': 'application/problem+json' }).end('{"code":"payment_not_found"}');
+
+test.each([
+  ['somebody before the server refuses', [stranger]],
+  ['it was sent, and the server that has started anew does not know it', [cut, forgetful]],
+])('create-payment keeps what may have been paid where %s', async (_how, lost) => {
+  losses = [...lost];
+  const recipient = Keypair.generate().publicKey.toBase58();
+  const told = await fixture.run(...createArgs(recipient));
+  expect(told).toMatchObject({ code: 1, text: expect.stringMatching(/not known +whether 0.5 USDC to \w+ was paid/) });
+  const again = await fixture.run(...againArgs(told.text), '--json');
+  expect(JSON.parse(again.out)).toMatchObject({ success: true });
+  expect(heldBy(recipient)).toBe(500_000n);
+});
+
 test('what create-payment is refused for good is told as it is, and not kept', async () => {
   const poor = fixture.keyFile(await sandbox.createWallet({ usdc: '0.001' }));
   const args = createArgs(Keypair.generate().publicKey.toBase58()).filter((it) => it !== '--demo');

@@ -146,6 +146,21 @@ describe('an OpenAPI document that is imported', () => {
     expect(await slugs()).not.toContain('dry');
   });
 
+  test.each([[[]], [['--dry-run']], [['--dry-run', '--server', 'http://127.0.0.1:1']]])(
+    'is warned of where a route beside it denies one segment only, and what is below is sold: %j',
+    async (more) => {
+      const flags = (route: string) => ['--slug', 'shallow-import', '--price', '0.02 USDC', '--route', route, ...more];
+      const told = '"/admin/*" denies one segment only; "/admin/**" denies all below';
+      expect(await imported(documentFile(), ...flags('/admin/* deny'))).toMatchObject({
+        code: 0,
+        text: expect.stringContaining(told),
+        out: expect.not.stringContaining(told),
+      });
+      const deep = await imported(documentFile(), ...flags('/admin/** deny'));
+      expect(deep).toMatchObject({ code: 0, text: expect.not.stringContaining('denies one segment') });
+    },
+  );
+
   test('says by a dry run what would change of a project, without its secrets, and changes that without it', async () => {
     const flags = ['--slug', 'again', '--price', '0.01 USDC', '--header', 'X-Api-Key: quite-secret'];
     const made = jsonOf(await imported(documentFile(), ...flags, '--json'));

@@ -3,6 +3,7 @@ import { backUpDatabase, restoreDatabase } from '../../storage/sql/backup/backup
 import type { Restored } from '../../storage/sql/backup/backup-options.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { counted } from '../output/counted.js';
 import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
 import { lookAtSchema } from './current-schema.js';
@@ -66,14 +67,15 @@ function tell(databaseUrl: string, { from, to, owed, sent, claimed, setAside }: 
   if (owed.length > 0) {
     const rest = owed.length > SHOWN ? `, and ${owed.length - SHOWN} more` : '';
     const ids = `${owed.slice(0, SHOWN).join(', ')}${rest}`;
-    printStep(
-      'ended',
-      `${owed.length} payments had landed and were owed a response, which may have been given since: ${ids}`,
-    );
+    printStep('ended', `${had(owed.length)} landed, and a response was owed, which may have been given since: ${ids}`);
   }
   if (sent > 0)
-    printStep('sent', `${sent} payments had been sent: the server asks the chain, and they buy nothing any more`);
-  if (claimed > 0) printStep('forgotten', `${claimed} payments had not been sent`);
+    printStep('sent', `${had(sent)} been sent: the server asks the chain; nothing can be bought with that any more`);
+  if (claimed > 0) printStep('forgotten', `${had(claimed)} not been sent`);
   printStep('next', 'npx tollhouse payouts resolve, where there is a SPLIT_KEYPAIR; then start the server');
   printStep('then', `npx tollhouse reconcile --book-lost: finds on the chain what was paid since ${completeUntil}`);
+}
+
+function had(count: number): string {
+  return `${counted(count, 'payment')} had`;
 }

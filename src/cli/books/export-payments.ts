@@ -1,6 +1,5 @@
-import { createWriteStream, existsSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { resourceOf } from '../../facilitator/payments/payment-binding.js';
 import type { Token } from '../../protocol/types.js';
 import type { BookedPayment, PaymentRange, PaymentReader } from '../../storage/books/payment-reader.js';
@@ -10,6 +9,7 @@ import { CommandError } from '../command.js';
 import { counted } from '../output/counted.js';
 import type { Progress } from '../output/progress.js';
 import { unwritable } from '../output/system-words.js';
+import { writeOut } from '../output/write-out.js';
 import { findToken } from './booked-token.js';
 import { csvLine, EXPORT_COLUMNS, type ExportRow, jsonLine, paymentRows, payoutRows } from './payment-export.js';
 
@@ -67,7 +67,7 @@ export async function exportPayments(
     if (text !== '') yield text;
   }
 
-  await write(Readable.from(lines()), out);
+  await write(lines(), out);
   return count;
 }
 
@@ -109,16 +109,37 @@ async function* singly<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T,
   for await (const page of pages) yield* page;
 }
 
-async function write(source: Readable, out: string | undefined): Promise<void> {
-  if (out !== undefined)
-    return writeWhole(out, (part) => pipeline(source, createWriteStream(part)), AS_UMASK).catch((error: unknown) => {
+async function write(source: AsyncIterable<string>, out: string | undefined): Promise<void> {
+  if (out !== undefined) {
+    const unwritten = (error: unknown): never => {
+      throw unwritable('--out', out, error);
+    };
+    return writeWhole(out, (part) => writeTo(part, source, unwritten), AS_UMASK).catch((error: unknown) => {
       // Others come from the database.
       throw Reflect.get(Object(error), 'path') === out ? unwritable('--out', out, error) : error;
     });
+  }
+  for await (const text of source) await writeOut(text).catch(toCut);
+}
+
+/** What is there of it looks like all of it. */
+function toCut(error: unknown): never {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  throw new CommandError(
+    `${message}; the export is cut off, and what was written of it is of no use: with --out <file> it is there as a whole or not at all`,
+  );
+}
+
+/** A full disk is told by an error that names no file. */
+async function writeTo(
+  part: string,
+  source: AsyncIterable<string>,
+  unwritten: (error: unknown) => never,
+): Promise<void> {
+  const file = await open(part, 'w');
   try {
-    await pipeline(source, process.stdout, { end: false });
-  } catch (error) {
-    // Whoever read the output has enough of it, as with "| head".
-    if (Reflect.get(Object(error), 'code') !== 'EPIPE') throw error;
+    for await (const text of source) await file.writeFile(text).catch(unwritten);
+  } finally {
+    await file.close();
   }
 }

@@ -10,6 +10,7 @@ import { plain } from '../../lib/plain-text.js';
 import { terminalExample } from '../../pages/market/listing-examples.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
+import { counted } from '../output/counted.js';
 import { printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printStep } from '../output/terminal.js';
@@ -96,7 +97,7 @@ async function show(server: string, slug: string, asJson: boolean | undefined): 
   printPrices(project.pricing);
   printRoutes(project.routes);
   const { free_calls: free } = project;
-  if (free !== null) printStep('free', `${free.count} calls of each key a ${free.window}`);
+  if (free !== null) printStep('free', `${counted(free.count, 'call')} of each key a ${free.window}`);
   printStep('url', project.url);
   printStep(
     'calls',

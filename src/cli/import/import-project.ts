@@ -16,6 +16,7 @@ import { openSession, type ServerSession, understood } from '../session/session.
 import { neededRoutes, type ReadDocument, readOpenApi } from './openapi-routes.js';
 import { argumentText, printImport, printOperations } from './print-import.js';
 import { readDocumentFile } from './read-document.js';
+import { warnOfShallowDenials, warnOfShallowRoutes } from './shallow-denials.js';
 
 const { file: _file, 'no-routes': _none, ...PROJECT } = PROJECT_FLAGS;
 const FLAGS = {
@@ -42,6 +43,7 @@ export async function importProject(args: readonly string[]): Promise<number> {
   const changes = changesFrom(flags);
   const isAlone = isDry && (slug === undefined || signInAt(serverOf(server)) === undefined);
   if (isAlone) {
+    warnOfShallowRoutes(changes.routes ?? []);
     printOperations(read, changes.pricing && argumentText(changes.pricing));
     return 0;
   }
@@ -50,12 +52,14 @@ export async function importProject(args: readonly string[]): Promise<number> {
   const found = await findProject(session, slug);
   const body = bodyOf(read, { slug, changes, found, openapi: isWithout ? undefined : json });
   if (isDry) {
+    warnOfShallowRoutes(body.routes ?? []);
     // No more of it: it may have secrets of the upstream.
     if (asJson) printJson({ operations: read.routes, routes: body.routes });
     else printImport(read, body, found);
     return 0;
   }
   const made = await namingFlags({ '/slug': '--slug', '/upstream/url': '--upstream' }, send(session, found, body));
+  warnOfShallowDenials(body, made);
   if (asJson) printJson(made);
   else {
     const { name, url, pricing } = understood(projectResponse, made);

@@ -4,6 +4,7 @@ import { routeName } from '../../storage/projects/project-routes.js';
 import type { PricesArgument } from '../arguments/prices-argument.js';
 import type { ProjectChanges } from '../arguments/project-flags.js';
 import type { RouteArgument } from '../arguments/route-argument.js';
+import { counted } from '../output/counted.js';
 import { pricesText, routeCostText } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printStep } from '../output/terminal.js';
@@ -27,7 +28,8 @@ export function printOperations({ routes }: Document, own = 'as the project'): v
 export function printImport(read: Document, body: ProjectChanges, found: Project | undefined): void {
   printOperations(read, body.pricing === undefined ? found && pricesText(found.pricing) : argumentText(body.pricing));
   console.log('');
-  if (found === undefined) printStep('would make', `a project with ${body.routes?.length ?? 0} routes of their own`);
+  if (found === undefined)
+    printStep('would make', `a project with ${counted(body.routes?.length ?? 0, 'route')} of its own`);
   else printChanges(body, found);
 }
 
@@ -70,6 +72,6 @@ export function argumentText({ amount, token, prices = [], offers = [] }: Prices
 function offerText({ amount, token, pass }: NonNullable<PricesArgument['offers']>[number]): string {
   const { uses, for: time, cost } = pass;
   if (cost !== undefined) return `${amount} ${token} as credit at ${cost}`;
-  const bought = uses === undefined ? time : `${uses} calls${time === undefined ? '' : ` in ${time}`}`;
+  const bought = uses === undefined ? time : `${counted(uses, 'call')}${time === undefined ? '' : ` in ${time}`}`;
   return `${amount} ${token} for ${bought}`;
 }

@@ -16,6 +16,7 @@ const FILES: Advice = {
   ENAMETOOLONG: 'its name is too long',
   ELOOP: 'its links go round in a circle',
   EMFILE: 'this process has too many files open',
+  EPIPE: 'whoever reads it has gone',
 };
 
 /** What one means for a connection. */

@@ -17,7 +17,8 @@ export function tellStep(label: string, text: string): void {
   console.error(stepLine(label, text));
 }
 
-function stepLine(label: string, text: string): string {
+/** A step as a line. */
+export function stepLine(label: string, text: string): string {
   return `${label.padEnd(LABEL_WIDTH)}${asCalled(plain(text))}`;
 }
 

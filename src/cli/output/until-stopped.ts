@@ -1,8 +1,11 @@
+import { allowLostOutput } from './watched-output.js';
+
 /**
  * Resolves at the first SIGINT or SIGTERM. A second one ends the process at once, for whoever does not want to wait for the
  * graceful stop.
  */
 export function untilStopped(): Promise<void> {
+  allowLostOutput();
   return new Promise((resolve) => {
     let asked = false;
     const stop = () => {

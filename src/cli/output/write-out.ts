@@ -1,6 +1,5 @@
 import { fstatSync, writeFileSync } from 'node:fs';
-import { CommandError } from '../command.js';
-import { fileFault } from './system-words.js';
+import { lostOutput } from './watched-output.js';
 
 /**
  * Writes to standard output, and resolves when all of it is written.
@@ -12,7 +11,7 @@ export async function writeOut(data: string | Uint8Array): Promise<void> {
     if (fstatSync(process.stdout.fd).isFile()) writeFileSync(process.stdout.fd, data);
     else await writeToStream(process.stdout, data);
   } catch (error) {
-    throw new CommandError(`standard output takes no more (${fileFault(error)})`);
+    throw lostOutput(error);
   }
 }
 

@@ -46,7 +46,7 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
 
 A signed payment whose outcome is not told is settled again with the same transaction, five times within a minute: that is never paid
 twice. It is kept in a file in ${KEPT_IN}, readable by you only, before it is sent,
-and deleted when its outcome is known; until then the command that settles it again is shown.`,
+and deleted when its outcome is known and written; until then the command that settles it again is shown.`,
   async run(args) {
     const { values, positionals } = readArguments(args, OPTIONS);
     none(positionals, `${COMMAND} --amount <n> --token <symbol> --recipient <wallet>`);
@@ -75,7 +75,7 @@ async function create({ server: named = DEFAULT_SERVER, json, ...values }: Argum
     return 0;
   }
   const signed = { server, what, settle: sign(created, wallet, { amount, token, recipient, memo }) };
-  return settleCreated(signed, keepPayment(COMMAND, signed), json);
+  return settleCreated(signed, keepPayment(COMMAND, signed), { json, isResumed: false });
 }
 
 async function resume({ json, ...values }: Arguments, path: string): Promise<number> {
@@ -83,7 +83,7 @@ async function resume({ json, ...values }: Arguments, path: string): Promise<num
   if (named.length > 0) throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
   const { payment, kept } = readKeptPayment(path, signedPayment, COMMAND);
   if (!json) printStep('again', `${payment.settle.payment_id}: ${payment.what}`);
-  return settleCreated(payment, kept, json);
+  return settleCreated(payment, kept, { json, isResumed: true });
 }
 
 function sign(created: Record<string, unknown>, wallet: KeypairInput, asked: AskedTransfer): SignedPayment['settle'] {

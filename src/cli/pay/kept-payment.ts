@@ -54,6 +54,21 @@ export function readKeptPayment<T extends z.ZodType>(
   }
 }
 
+/**
+ * Gives out what came of a payment. Whoever is not given what he has paid for is told how he comes by it.
+ * @param command - that sends the payment again; undefined where it has bought nothing
+ */
+export async function orAgain<T>(command: string | undefined, give: () => Promise<T>): Promise<T> {
+  try {
+    return await give();
+  } catch (error) {
+    if (!(error instanceof CommandError) || command === undefined) throw error;
+    throw new CommandError(
+      `${error.message}; the same payment, which is never taken twice, brings it again: ${command}`,
+    );
+  }
+}
+
 function keptAt(path: string, command: string): KeptPayment {
   return { command: `npx ${command} --resume ${quoted(path)}`, forget: () => rmSync(path, { force: true }) };
 }

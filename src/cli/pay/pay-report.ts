@@ -89,18 +89,14 @@ export async function printChange({ before, paidIn }: UrlPayment, after: Promise
 
 /**
  * Shows how the same payment is sent again.
- * @param how - `tell` prints a step, by default on standard error; `isRefused` where the server has refused what had been sent before: it
- *   promises nothing then
+ * @param how - `isRefused` where the server has refused what had been sent before: it promises nothing then
  */
-export function printAgain(
-  command: string,
-  { tell = tellStep, isRefused = false }: { readonly tell?: typeof tellStep; readonly isRefused?: boolean } = {},
-): void {
-  tell('again', command);
+export function printAgain(command: string, { isRefused = false }: { readonly isRefused?: boolean } = {}): void {
+  tellStep('again', command);
   const brings = isRefused ? 'but the server has just refused it' : 'and brings the response that it has bought';
-  tell('', `sends the same payment again: it is never taken twice, ${brings}`);
+  tellStep('', `sends the same payment again: it is never taken twice, ${brings}`);
   if (isRefused)
-    tell('', 'see what the wallet has paid, above and on the chain, and ask the seller before you pay anew');
+    tellStep('', 'see what the wallet has paid, above and on the chain, and ask the seller before you pay anew');
 }
 
 /**

@@ -1,12 +1,11 @@
 import { defined } from '../../lib/defined.js';
 import { refuseSpend, settleSpend } from '../budget/budget-book.js';
-import { CommandError } from '../command.js';
 import { jsonText, secondsSince, tellStep, withProgress } from '../output/terminal.js';
 import { writeOut } from '../output/write-out.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
 import { type AnswerForm, giveBody } from './give-answer.js';
-import type { KeptPayment } from './kept-payment.js';
+import { type KeptPayment, orAgain } from './kept-payment.js';
 import {
   coveredUntil,
   giveOutcome,
@@ -104,18 +103,6 @@ function factsOf(
 ) {
   const by = doubts === 0 && coveredUntil(response) !== undefined ? 'pass' : undefined;
   return defined({ admitted_by: by, price, payer, pay_to: payTo, detail: headBuysNothing(request, response), again });
-}
-
-/** Whoever is not given what he has paid for is told how he comes by it. */
-async function orAgain<T>(command: string | undefined, give: () => Promise<T>): Promise<T> {
-  try {
-    return await give();
-  } catch (error) {
-    if (!(error instanceof CommandError) || command === undefined) throw error;
-    throw new CommandError(
-      `${error.message}; the same payment, which is never taken twice, brings it again: ${command}`,
-    );
-  }
 }
 
 /** What is not noted goes on to count. */

@@ -7,6 +7,8 @@ import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } f
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { importProject } from '../import/import-project.js';
+import { warnOfShallowDenials } from '../import/shallow-denials.js';
+import { counted } from '../output/counted.js';
 import { priceText, printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printStep } from '../output/terminal.js';
@@ -14,7 +16,6 @@ import { type FlagsByField, namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
-import { warnOfShallowDenials } from './shallow-denials.js';
 
 const NAME = 'tollhouse projects';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
@@ -173,7 +174,7 @@ function printProject(json: unknown): void {
   printPrices(pricing);
   printRoutes(project.routes);
   if (project.free_calls !== null)
-    printStep('free', `${project.free_calls.count} calls of each key a ${project.free_calls.window}`);
+    printStep('free', `${counted(project.free_calls.count, 'call')} of each key a ${project.free_calls.window}`);
   printStep('upstream', upstreamText(upstream));
   const added = [...Object.keys(upstream.headers), ...Object.keys(upstream.query)];
   if (added.length > 0) printStep('added', `${added.join(', ')} (to each call; the values are shown to nobody)`);

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { copyFile, link, rename } from 'node:fs/promises';
+import { copyFile, link, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { TollhouseError } from '../../../errors/errors.js';
 import { codeOf, lineOf } from '../driver-error.js';
@@ -55,6 +55,7 @@ export async function restoreSqlite(
 ): Promise<Restored> {
   return asBackup(`${backup} cannot be restored`, async () => {
     onStep('checking the backup');
+    await refuseCut(backup);
     await withFile(backup, true, (connection) => checkBooks(connection, backup));
     await refuseInUse(target, force);
     makeFolder(dirname(target));
@@ -103,6 +104,30 @@ async function checkBooks(connection: SqliteConnection, file: string): Promise<s
   const { made } = await readSteps({ dialect: 'sqlite', run });
   if (made.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
   return made.at(-1);
+}
+
+const PAGE_SIZE_AT = 16;
+const PAGES_AT = 28;
+const HEADER_LENGTH = 32;
+/** In a field of two bytes. */
+const LARGEST_PAGE = 65_536;
+
+/** SQLite takes a page whose end is missing for one that ends in zeros; a journal beside the file may have more pages than it. */
+async function refuseCut(backup: string): Promise<void> {
+  const file = await open(backup, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_LENGTH), 0, HEADER_LENGTH, 0);
+    const written = buffer.readUInt16BE(PAGE_SIZE_AT);
+    const pageSize = written === 1 ? LARGEST_PAGE : written;
+    const { size } = await file.stat();
+    const whole = buffer.readUInt32BE(PAGES_AT) * pageSize;
+    if (bytesRead === HEADER_LENGTH && size >= whole && size % pageSize === 0) return;
+    throw backupFailed(
+      `${backup} is cut off: it has ${size} bytes of ${whole}; copy it again, or take an earlier backup`,
+    );
+  } finally {
+    await file.close();
+  }
 }
 
 /** In the copy only; what has no table for it is older than this program. */
