@@ -28,13 +28,10 @@ onLinux.each([[['help']], [['keygen', '--print']], [['keys', '--help']]])(
   },
 );
 
-test('a command whose reader has gone fails, and says why', async () => {
+test('a command whose reader has gone fails without a word', async () => {
   const child = runFile('src/cli/main.ts', ['help'], keep());
   child.stdout?.destroy();
-  expect(await endOf(child)).toMatchObject({
-    code: 1,
-    text: expect.stringMatching(/standard output takes no more \(whoever reads it has gone: EPIPE\)\n$/),
-  });
+  expect(await endOf(child)).toMatchObject({ code: 1, text: '' });
 });
 
 const PAGE = 4_096;

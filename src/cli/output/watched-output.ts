@@ -12,7 +12,7 @@ export function allowLostOutput(): void {
 /**
  * Has whatever is printed on standard output written whole, and told where it takes no more: `console` says nothing of it. A command
  * that has printed into nothing has not done what it was asked.
- * @param report - tells what is wrong. Called at the end of the process, where that would have ended well
+ * @param report - tells what is wrong, but for a reader that has gone. Called at the end of the process, where that would have ended well
  */
 export function watchOutput(report: (error: CommandError) => void): void {
   const { stdout } = process;
@@ -34,7 +34,8 @@ export function watchOutput(report: (error: CommandError) => void): void {
   process.once('exit', (code) => {
     if (fault === undefined || mayBeLost || code !== 0) return;
     process.exitCode = 1;
-    report(lostOutput(fault));
+    // Who reads the first lines only (`| head`) wants to see no more of anything.
+    if (Reflect.get(Object(fault), 'code') !== 'EPIPE') report(lostOutput(fault));
   });
 }
 
