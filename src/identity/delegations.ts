@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 import { z } from 'zod';
 import { TollhouseError } from '../errors/errors.js';
@@ -18,7 +18,7 @@ import { CLOCK_SKEW_MS } from './sign-in-options.js';
 export interface DelegationsOptions {
   /** Its network stands in the statements, and what is stated is kept in its storage, or in this process's memory. */
   readonly facilitator: Facilitator;
-  /** Host of the site, with a port where it is not 443: a statement is good for it only. */
+  /** Host of the site, with a port where it is not 443: a statement is good for it only, and what is revoked at it goes on at others. */
   readonly domain: string;
   /** Where they are kept. Default: the counters of the facilitator's storage, or this process's memory. */
   readonly counters?: Counters;
@@ -38,7 +38,8 @@ export interface SignedDelegation {
 
 /**
  * Wallets that stand for others at gates: what a cold wallet holds counts for the wallet that signs in. A wallet stands for one
- * other at most, and has at most one that stands for it: a statement takes the place of those that were made before it.
+ * other at most, and has at most one that stands for it: a statement takes the place of those that were made before it. All that is so at
+ * one domain and network; others that share the storage know nothing of it.
  */
 export interface Delegations {
   /** The statement (Sign In With Solana text) that the cold wallet signs. It may be handed in for ten minutes. */
@@ -51,7 +52,10 @@ export interface Delegations {
    * @throws TollhouseError `invalid_delegation`, `store_unavailable`
    */
   accept(delegate: string, signed: SignedDelegation): Promise<string>;
-  /** Ends what the wallet has to do with, as either of two, and what it has signed and was not handed in: call it for a wallet that has proven itself. */
+  /**
+   * Ends what the wallet has to do with at this domain and network, as either of two, and what it has signed for them and was not handed in:
+   * call it for a wallet that has proven itself.
+   */
   revoke(wallet: string): Promise<void>;
   /** The wallet that a wallet stands for. */
   holderFor(delegate: string): MaybePromise<string | undefined>;
@@ -121,7 +125,9 @@ export function createDelegations(options: DelegationsOptions): Delegations {
     return read.value;
   }
 
-  const words = createHolderWords({ counters, now, heedMs: HAND_IN_MS + 2 * CLOCK_SKEW_MS });
+  const site = siteName(facilitator.network, domain);
+  const placeOf = (delegate: string): string => `holder-for:${site}:${delegate}`;
+  const words = createHolderWords({ counters, site, now, heedMs: HAND_IN_MS + 2 * CLOCK_SKEW_MS });
   let latest = 0;
 
   /** The time, never the same twice, so that of two things that are said one is later. */
@@ -154,17 +160,17 @@ export function createDelegations(options: DelegationsOptions): Delegations {
         // Both must say so: a cold wallet's latest word counts, whichever wallet it was about.
         return whenKnown(words.delegateOf(holder), (named) => (named === delegate ? holder : undefined));
       }),
-    comesAlone: (...asked) => comesAlone(counters, ...asked),
+    comesAlone: (...asked) => comesAlone({ counters, site }, ...asked),
   };
 }
 
 async function comesAlone(
-  counters: Counters,
+  { counters, site }: { readonly counters: Counters; readonly site: string },
   { holder, delegate }: Parameters<Delegations['comesAlone']>[0],
   place: string,
   forMs: number,
 ): Promise<boolean> {
-  const key = `stood-for:${place}:${holder}`;
+  const key = `stood-for:${site}:${place}:${holder}`;
   const known = await counters.get(key);
   if (known !== undefined) return known === delegate;
   // Another request of the same wallet may have been quicker.
@@ -197,9 +203,9 @@ function statementOf(
   });
 }
 
-/** Where is kept whom a wallet was to stand for when a statement last named it. */
-function placeOf(delegate: string): string {
-  return `holder-for:${delegate}`;
+/** Short, as keys are bounded. What is kept of one domain and network says nothing at another: who signs a statement reads both in it. */
+function siteName(network: string, domain: string): string {
+  return createHash('sha256').update(`${network} ${domain}`).digest('base64url').slice(0, 22);
 }
 
 function invalid(detail: string): TollhouseError {

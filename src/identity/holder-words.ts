@@ -23,6 +23,8 @@ export interface HolderWords {
 
 interface Parts {
   readonly counters: Counters;
+  /** Where they are said: a word counts there alone. At most 32 characters. */
+  readonly site: string;
   readonly now: () => number;
   /** How long after it was made a statement may come, in milliseconds. */
   readonly heedMs: number;
@@ -33,7 +35,9 @@ const MAX_TRIES = 100;
 const NOBODY = '';
 
 /** Keeps the words in counters, each in one entry, so that instances which share them agree on the last. */
-export function createHolderWords({ counters, now, heedMs }: Parts): HolderWords {
+export function createHolderWords({ counters, site, now, heedMs }: Parts): HolderWords {
+  const keyOf = (holder: string) => `delegate-of:${site}:${holder}`;
+  const markOf = (holder: string, turn: number) => `delegation-said:${site}:${holder} ${turn}`;
   const delegateIn = ({ endsAt, delegate }: NamedDelegate): string | undefined =>
     delegate === NOBODY || endsAt <= now() ? undefined : delegate;
 
@@ -42,6 +46,12 @@ export function createHolderWords({ counters, now, heedMs }: Parts): HolderWords
     const turn = Math.floor(now() / heedMs);
     const isMarked = await counters.anyTaken([markOf(holder, turn), markOf(holder, turn - 1)]);
     return isMarked && (await counters.get(keyOf(holder))) === undefined;
+  }
+
+  /** Words were kept without their site before, and lasted for a year at most: of which site they are nobody knows, so they let nobody in. */
+  async function hasSaidSince(holder: string, at: number): Promise<boolean> {
+    const former = read(await counters.get(`delegate-of:${holder}`));
+    return former !== undefined && former.at > at;
   }
 
   /** Writes a word over the one that is there, unless `wordAfter` has none. */
@@ -65,6 +75,7 @@ export function createHolderWords({ counters, now, heedMs }: Parts): HolderWords
   return {
     name: (holder, named) =>
       say(holder, async (before) => {
+        if (await hasSaidSince(holder, named.at)) return undefined;
         if (before === undefined) return (await isForgotten(holder)) ? undefined : named;
         return before.at < named.at || written(before) === written(named) ? named : undefined;
       }),
@@ -86,12 +97,4 @@ function written({ at, endsAt, delegate }: NamedDelegate): string {
 function read(stored: string | undefined): NamedDelegate | undefined {
   const [, at, endsAt, delegate = NOBODY] = /^(\d+) (\d+) (\w*)$/.exec(stored ?? '') ?? [];
   return at === undefined ? undefined : { at: Number(at), endsAt: Number(endsAt), delegate };
-}
-
-function keyOf(holder: string): string {
-  return `delegate-of:${holder}`;
-}
-
-function markOf(holder: string, turn: number): string {
-  return `delegation-said:${holder} ${turn}`;
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 type ConnectionEvent = 'close' | 'timeout';
@@ -75,4 +75,30 @@ export function onceOver(res: ServerResponse, listener: () => void): () => void 
   res.on('close', over);
   if (isClientGone(res)) process.nextTick(over);
   return stop;
+}
+
+/** What each connection had asked for last when it was closed. */
+const atClose = new WeakMap<object, unknown>();
+const noted = new WeakSet<object>();
+
+/** Notes what the connection of a request has asked for last when it is closed, for {@link isLastOfConnection}. */
+export function noteLastOfConnection({ socket }: IncomingMessage): void {
+  if (typeof socket.prependListener !== 'function' || noted.has(socket)) return;
+  noted.add(socket);
+  // Before Node's own listener, which lets the parser go.
+  socket.prependListener('close', () => void atClose.set(socket, lastOf(socket)));
+}
+
+/**
+ * Whether a connection is, or was until it was closed, one of HTTP that has begun no other request after this one: neither the next one,
+ * nor `CONNECT` or an upgrade, upon which Node lets go of it, or somebody does who listens for that. False where nothing tells.
+ */
+export function isLastOfConnection(req: IncomingMessage): boolean {
+  const { socket } = req;
+  return (atClose.has(socket) ? atClose.get(socket) : lastOf(socket)) === req;
+}
+
+/** Node tells nobody of a `CONNECT` that nobody listens for, and to listen would change what becomes of it: only its parser knows. */
+function lastOf(socket: object): unknown {
+  return Reflect.get(Object(Reflect.get(socket, 'parser')), 'incoming');
 }

@@ -5,8 +5,9 @@ import { checkGroups } from '../terms/group-kinds.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
+import { soldOnce } from '../terms/sold-at.js';
 import { partsAtSite } from './gate-parts.js';
-import { readRoute, siteOfSeller } from './pass-place.js';
+import { readRoute, siteOfSeller, type WrittenRoute } from './pass-place.js';
 import { PASS_VARY, type PassParts } from './pass-types.js';
 import { type Compensation, createCompensation } from './price-credit.js';
 import { gatePrices } from './price-place.js';
@@ -59,8 +60,7 @@ export function createPassGates(
   const rules = [...kinds.flatMap(({ sold }) => sold?.rules ?? []), ...allowances];
   const { facilitator, baseUrl } = options;
   const written = readRoute(route);
-  const salesFor = rules.length === 0 ? undefined : createPassSales(where, options, rules, asks, { written });
-  if (salesFor !== undefined) checkGroups(where, facilitator, siteOfSeller(where, options), rules);
+  const salesFor = rules.length === 0 ? undefined : salesAt(where, options, rules, asks, written);
   // What is left of a pass is its wallet's, whenever the money is taken today.
   const isLeaving = salesFor !== undefined || options.settle === 'before';
   if (salesFor === undefined && !options.compensate) return [];
@@ -74,4 +74,27 @@ export function createPassGates(
       compensation: createCompensation({ facilitator, baseUrl, partsAt, prices, isLeaving, sales, paid: asks.paid }),
     };
   });
+}
+
+function salesAt(
+  where: string,
+  options: ResolvedPaymentOptions,
+  rules: readonly SoldPass[],
+  asks: PassGateAsks,
+  written: WrittenRoute | undefined,
+): ReturnType<typeof createPassSales> {
+  const { facilitator } = options;
+  const site = siteOfSeller(where, options);
+  checkGroups(where, facilitator, site, rules);
+  const checkRoute = soldOnce(where, { owner: facilitator, site, sells: whatSells(options, rules) });
+  return createPassSales(where, options, rules, asks, { written, checkRoute });
+}
+
+/** Prices and what they buy, as a text: gates that were made with the same options have the same. */
+function whatSells({ price, holders }: ResolvedPaymentOptions, rules: readonly SoldPass[]): string {
+  const members = holders?.map((it) => [Reflect.get(it, 'price'), Reflect.get(it, 'pass')]);
+  const bought = rules.map(({ byMint, ...rule }) => [rule, [...(byMint?.values() ?? [])]]);
+  return JSON.stringify([price, members, bought], (_name, value: unknown) =>
+    typeof value === 'bigint' || typeof value === 'function' ? String(value) : value,
+  );
 }

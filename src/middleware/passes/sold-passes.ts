@@ -84,6 +84,8 @@ export interface SoldAt {
   readonly written?: WrittenRoute | undefined;
   /** Who sells: its wallet, base58. Default: the one that is paid. */
   readonly seller?: string;
+  /** Makes sure that nothing else is sold for a route, which throws. Default: nothing is. */
+  readonly checkRoute?: (req: Request, scope: string) => void;
   /** What a pass of a rule covers that is of no group. Default: the route. */
   readonly scopeOf?: (rule: SoldPass) => string;
   /** Serves what a pass covers. Default: the handler behind the gate. */
@@ -120,7 +122,7 @@ export function createPassSales(
   options: ResolvedPaymentOptions,
   rules: readonly SoldPass[],
   asks: GateAsks,
-  { written, seller, scopeOf, serve }: SoldAt = {},
+  { written, seller, checkRoute, scopeOf, serve }: SoldAt = {},
 ): (ruleOf: SoldPasses['ruleOf']) => PassSales {
   const { baseUrl } = options;
   const site = siteOfSeller(where, options, seller);
@@ -135,6 +137,7 @@ export function createPassSales(
     placeOf(req, rule) {
       const own = rule.group === undefined ? scopeOf?.(rule) : undefined;
       const place = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
+      if (rule.group === undefined) checkRoute?.(req, place.scope);
       const at = refusing.has(rule) ? { ...place, refusesUses: true as const } : place;
       return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
     },

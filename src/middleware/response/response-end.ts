@@ -1,6 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { isClientGone, onConnection, onceOver } from '../../lib/http/connection-events.js';
+import {
+  isClientGone,
+  isLastOfConnection,
+  noteLastOfConnection,
+  onConnection,
+  onceOver,
+} from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import { isKept } from './idempotency-notes.js';
 
@@ -80,12 +86,14 @@ function noteFaults(socket: object): void {
 /**
  * Watches by whom a response is broken off that is begun and not ended. Returns whether it was this side: its app destroyed
  * the response, or the connection without a sign from the client. Whatever the client brings about is its own doing: that
- * it ends or resets the connection, is silent for too long, or sends what is no HTTP.
+ * it ends or resets the connection, is silent for too long, sends what is no HTTP, or asks for anything else meanwhile, such as a
+ * tunnel (`CONNECT`), an upgrade, or what breaks connections off.
  */
 export function watchBreak(res: ServerResponse): () => boolean {
   const { socket } = res.req;
   const { destroy } = res;
   noteFaults(socket);
+  noteLastOfConnection(res.req);
   let isDestroyedHere = false;
   let isTimedOut = false;
   const stop = onConnection(res, 'timeout', () => {
@@ -96,8 +104,8 @@ export function watchBreak(res: ServerResponse): () => boolean {
     isDestroyedHere ||= !isClientGone(res);
     return destroy.call(res, error);
   };
-  const isClients = () => socket.readableEnded || socket.errored !== null || isTimedOut || faulty.has(socket);
-  return () => isDestroyedHere || !isClients();
+  const isFaulty = () => socket.readableEnded || socket.errored !== null || isTimedOut || faulty.has(socket);
+  return () => isDestroyedHere || (isLastOfConnection(res.req) && !isFaulty());
 }
 
 /** Cuts the connection of a client that does not read its response to the end in time. Milliseconds. */

@@ -23,12 +23,12 @@ describe('who is told what is left of a payment whose request failed', () => {
   beforeAll(async () => {
     fixture = await openTollFixture();
     facilitator = fixture.facilitatorWith({ storage: await openStorage('memory:') });
-    url = await fixture.serve(routes);
     wallet = walletKeyOf(fixture.payer.secretKey.subarray(0, 32));
   });
   afterAll(() => fixture.close());
-  beforeEach(() => {
+  beforeEach(async () => {
     [offer, isFailing, site] = ['usual', true, site + 1];
+    url = await fixture.serve(routes);
   });
 
   function routes(app: Express): void {

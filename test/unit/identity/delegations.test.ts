@@ -159,12 +159,70 @@ test('a statement that is dated in the future is refused', async () => {
 
 test('a revoke counts where strangers have pushed its entry out of a memory store', async () => {
   const { now, advance } = testClock();
-  const counters = createMemoryCounters({ now });
+  const kept = createMemoryCounters({ now });
+  const keys = new Set<string>();
+  const replace: Counters['replace'] = (key, ...asked) => kept.replace(keys.add(key) && key, ...asked);
+  const counters = { ...kept, replace };
   const make = createDelegations({ facilitator: fixture.facilitator, domain: 'club.example', counters, now });
   const message = make.statement({ holder: cold.address, delegate: one.address });
   await advance(1);
   await make.revoke(cold.address);
-  await counters.remove(`delegate-of:${cold.address}`);
+  for (const key of keys) await counters.remove(key);
   expect(await codeOf(make.accept(one.address, { message, signature: cold.sign(message) }))).toBe('invalid_delegation');
   await counters.close();
+});
+
+describe('what is said at one site, on one storage', () => {
+  const { now } = testClock();
+  const at = (domain: string, network: 'solana' | 'solana-devnet', counters: Counters) =>
+    createDelegations({ facilitator: { ...fixture.facilitator, network }, domain, counters, now });
+  async function say(by: Delegations, delegate: WalletKey): Promise<void> {
+    const message = by.statement({ holder: cold.address, delegate: delegate.address });
+    await by.accept(delegate.address, { message, signature: cold.sign(message) });
+  }
+
+  test.each([
+    ['domain', 'test.club.example', 'solana'],
+    ['network', 'club.example', 'solana-devnet'],
+  ] as const)('is nothing at another %s, and neither is a revoke there', async (_what, domain, network) => {
+    const counters = createMemoryCounters({ now });
+    const [live, elsewhere] = [at('club.example', 'solana', counters), at(domain, network, counters)];
+    await say(elsewhere, one);
+    expect([await elsewhere.holderFor(one.address), await live.holderFor(one.address)]).toEqual([
+      cold.address,
+      undefined,
+    ]);
+    await say(live, other);
+    expect([await elsewhere.holderFor(one.address), await live.holderFor(other.address)]).toEqual([
+      cold.address,
+      cold.address,
+    ]);
+    await elsewhere.revoke(cold.address);
+    expect([await elsewhere.holderFor(one.address), await live.holderFor(other.address)]).toEqual([
+      undefined,
+      cold.address,
+    ]);
+    const wallets = (delegate: WalletKey) => ({ holder: cold.address, delegate: delegate.address });
+    expect(await elsewhere.comesAlone(wallets(one), 'vault', MINUTE)).toBe(true);
+    expect(await live.comesAlone(wallets(other), 'vault', MINUTE)).toBe(true);
+    expect(await live.comesAlone(wallets(one), 'vault', MINUTE)).toBe(false);
+    await counters.close();
+  });
+
+  test('lets nobody in that was kept without its site, and does not come back either', async () => {
+    const counters = createMemoryCounters({ now });
+    const live = at('club.example', 'solana', counters);
+    const message = live.statement({ holder: cold.address, delegate: other.address });
+    await counters.put(`holder-for:${one.address}`, cold.address, 90 * MINUTE);
+    await counters.put(
+      `delegate-of:${cold.address}`,
+      `${now() + 1000} ${now() + 90 * MINUTE} ${one.address}`,
+      90 * MINUTE,
+    );
+    expect(await live.holderFor(one.address)).toBeUndefined();
+    expect(await codeOf(live.accept(other.address, { message, signature: cold.sign(message) }))).toBe(
+      'invalid_delegation',
+    );
+    await counters.close();
+  });
 });
