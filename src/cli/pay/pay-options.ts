@@ -37,7 +37,8 @@ tollhouse pay --resume <file> [--out <file>] [--json]
 Asks for a URL, pays its price over x402, and shows each step. The body of the answer goes to standard output, byte for byte, and the
 steps to standard error: "tollhouse pay <url> --keypair <file> > picture.png" saves what was bought. On a terminal the first 4,000
 characters of a text are shown, and nothing of what is no text; how all of it is had is told then. What was bought there before by the same wallet is used first: the
-token of a pass that is kept, else signing in, where the 402 offers it.
+token of a pass that is kept, else signing in, where the 402 offers it. Where a wallet has to sign in before all else it does so, for
+the site that was asked alone, and pays what is asked then.
 
   --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
   --demo             pay with the sandbox chain's public demo wallet

@@ -28,15 +28,17 @@ export const pay: Command = {
 };
 
 async function payUrl(options: PayOptions): Promise<number> {
-  const { response: unpaid, by } = await askUnpaid(options);
+  const { response: unpaid, by, proof, unsigned } = await askUnpaid(options);
   if (unpaid.status !== 402 || asksToSignIn(unpaid)) {
-    if (options.json) await giveOutcome(unpaid, false, defined({ admitted_by: by }), options);
+    if (unsigned !== undefined && !options.json) tellStep('sign-in', unsigned);
+    const told = defined({ admitted_by: by, detail: unsigned && `the sign-in ${unsigned}` });
+    if (options.json) await giveOutcome(unpaid, false, told, options);
     else if (!(await giveBody(unpaid, options))) printWhole(undefined);
     return unpaid.status < 400 ? 0 : 1;
   }
   const offers = readOffers(unpaid.header, bodyText(unpaid));
   if (!offers.ok) throw new CommandError(offers.detail);
-  const sent = await preparePayment(options, offers.value);
+  const sent = await preparePayment({ ...options, headers: { ...options.headers, ...proof } }, offers.value);
   return sendUrlPayment(sent, keep(sent), { form: options, isResumed: false });
 }
 

@@ -7,7 +7,7 @@ import { noteCallStep } from '../../middleware/service-key/read-service-key.js';
 import { noteRoute } from '../../middleware/tracing/route-label.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
-import { defineOperation } from '../framework/operation.js';
+import { ANY_KEY, BY_PAYMENT, defineOperation } from '../framework/operation.js';
 import { CALLS_PATH } from '../framework/path.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { handled, type Routes } from '../framework/routes.js';
@@ -43,6 +43,8 @@ const callProject = defineOperation({
       'Names a call that credit or a pass pays: the same call again under it gets the same response for 24 hours, and is charged ' +
       'once. Without it the payment that such a call brings names it. A call with a body of more than 1 MiB has no name.',
   },
+  // The key alone asks for the price, calls what is free, and is paid for by credit.
+  security: [...[...BY_PAYMENT, { servicePayment: [] }, { pass: [] }].map((it) => ({ ...ANY_KEY, ...it })), ANY_KEY],
   takesKey: false,
   responses: { 200: { description: 'What the upstream answered, whatever its status.', mediaType: '*/*' } },
   errors: [

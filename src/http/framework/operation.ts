@@ -1,7 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { ERRORS, type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { PASS_HEADER } from '../../middleware/gate/pass-headers.js';
 import type { RenderedPage } from '../../pages/layout/page.js';
+import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import { type ApiCaller, type CallerScope, callerOf } from './api-caller.js';
 import { type DeepReadonly, isName } from './fields.js';
 import type { PathParams } from './path.js';
@@ -32,6 +34,8 @@ export interface OperationDescription {
   readonly description?: string;
   /** Who may call. Default `public`; under `/api/v1` there is none, and {@link createRoutes} throws where it is not said. */
   readonly scope?: OperationScope;
+  /** What a request shows, in any one of these ways. Default: by the scope an access token or a service key, and nothing without one. */
+  readonly security?: readonly SecurityRequirement[];
   /** Whether it may read much: callers take turns at it then, see `OwnerTurns`, as they do where a request brings much. Default false. */
   readonly takesTurns?: boolean;
   readonly query?: z.ZodObject;
@@ -162,4 +166,57 @@ function refuseNameless(params: Readonly<Record<string, string>>, { errors = [] 
   const nameless = Object.keys(params).find((name) => !isName(params[name] ?? ''));
   if (notThere === undefined || nameless === undefined) return;
   throw new TollhouseError(notThere, `${nameless} in the path must be one line of text, without control characters.`);
+}
+
+const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description }) as const;
+
+/** Everything that a request can show, by the name that operations ask for it; security schemes of OpenAPI. */
+export const SECURITY_SCHEMES = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The `access_token` of a wallet that has signed in: `POST /api/v1/auth/challenge`, sign the message, `POST /api/v1/auth/token`.',
+  },
+  serviceKey: inHeader(
+    'X-Service-Key',
+    'The public half of a service key, `api_key` in the answer that made it. What is named beside it is the scope that the key must have.',
+  ),
+  serviceSecret: inHeader('X-Service-Secret', 'Its secret, `api_secret` in that answer.'),
+  payment: inHeader(
+    'PAYMENT-SIGNATURE',
+    'A payment of x402, version 2. The 402 of the same request without it says what is to be paid.',
+  ),
+  paymentV1: inHeader('X-PAYMENT', 'A payment of x402, version 1.'),
+  servicePayment: inHeader(SERVICE_PAYMENT_HEADER, 'The signature of a payment that has landed.'),
+  pass: inHeader(PASS_HEADER, 'The token of a pass that was bought with an earlier call.'),
+} as const;
+
+/** The name of one of the {@link SECURITY_SCHEMES}. */
+export type SecurityScheme = keyof typeof SECURITY_SCHEMES;
+
+/** What is shown together, each with what its owner must be allowed; nothing for nobody in particular. */
+export type SecurityRequirement = Partial<Readonly<Record<SecurityScheme, readonly string[]>>>;
+
+/** Of an operation that a service key does not carry out. */
+export const BY_TOKEN_ALONE: readonly SecurityRequirement[] = [{ accessToken: [] }];
+
+/** A service key as it is, whatever it may. */
+export const ANY_KEY: SecurityRequirement = { serviceKey: [], serviceSecret: [] };
+
+/** Of what is paid for over x402. */
+export const BY_PAYMENT: readonly SecurityRequirement[] = [{ payment: [] }, { paymentV1: [] }];
+
+/** What is asked for a scope: a wallet may everything by its token, and operators are wallets. */
+export function securityFor(scope: string | undefined): readonly SecurityRequirement[] {
+  if (scope === undefined) return [];
+  if (scope === 'operator') return [{ accessToken: [scope] }];
+  return [{ accessToken: [] }, { serviceKey: [scope], serviceSecret: [] }];
+}
+
+/** The schemes that some requirements name. */
+export function schemesIn(requirements: readonly SecurityRequirement[]): object {
+  const named = new Set(requirements.flatMap((it) => Object.keys(it)));
+  return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => named.has(name)));
 }

@@ -7,7 +7,7 @@ import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { entityTag, ifMatch } from '../framework/entity-tag.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
-import { defineOperation } from '../framework/operation.js';
+import { BY_TOKEN_ALONE, defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
 import { readInput } from '../framework/read-input.js';
 import { overlapOf, rotationBody } from '../framework/rotation.js';
@@ -46,6 +46,7 @@ const generateKey = defineOperation({
   description:
     'With an access token only: a key makes no keys. Calls carry `api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`. The secret is shown this once.',
   scope: 'keys:write',
+  security: BY_TOKEN_ALONE,
   admit({ keyId }: ApiCaller) {
     if (keyId !== undefined) throw new TollhouseError('insufficient_scope', NO_KEYS_BY_KEYS);
   },
@@ -115,6 +116,7 @@ const updateKey = defineOperation({
   description:
     'A merge patch (RFC 7396) of what it was made with, but for `project_id` and `mode`: null takes away, lists are replaced. It counts at once in this process, everywhere within 30 seconds; what was spent of a budget stays spent. With an access token only. With `If-Match` the version that it names is meant, and no other.',
   scope: 'keys:write',
+  security: BY_TOKEN_ALONE,
   admit({ keyId }: ApiCaller) {
     if (keyId !== undefined) throw new TollhouseError('insufficient_scope', NO_CHANGES_BY_KEYS);
   },

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/errors.js';
 import type { Listing } from '../../middleware/terms/catalogue.js';
+import { BY_PAYMENT } from '../framework/operation.js';
 import { pathParameters } from './openapi.js';
 import { PAYMENT_HEADERS, problemResponses } from './problems.js';
 
@@ -31,6 +32,7 @@ export function describeListing({ path, described }: Listing, origin: string): o
     tags: [TAG],
     summary: description ?? `Paid: ${path}`,
     servers: [{ url: origin }],
+    security: BY_PAYMENT,
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
       200: { description: 'The paid answer.', headers: PAYMENT_HEADERS, content: { [mimeType]: { schema: {} } } },

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { groupBy } from '../../lib/group-by.js';
 import { CALLER_ERRORS } from '../framework/api-caller.js';
-import { type OperationDescription, type OperationResponse, scopeOf } from '../framework/operation.js';
+import {
+  BY_PAYMENT,
+  type OperationDescription,
+  type OperationResponse,
+  type SecurityRequirement,
+  schemesIn,
+  scopeOf,
+  securityFor,
+} from '../framework/operation.js';
 import { pathParameterNames } from '../framework/path.js';
 import { problemResponses, problemSchema } from './problems.js';
 
@@ -54,7 +62,11 @@ export function openApiDocument(
     paths: Object.fromEntries(
       [...byPath].map(([path, some]) => [path, Object.fromEntries(some.map((it) => [it.method, describe(it)]))]),
     ),
-    components: { schemas: { Problem: problemSchema() } },
+    components: {
+      schemas: { Problem: problemSchema() },
+      // Paid routes are listed beside the operations, whatever these ask for.
+      securitySchemes: schemesIn([...BY_PAYMENT, ...operations.flatMap(securityOf)]),
+    },
   };
 }
 
@@ -83,6 +95,7 @@ function describe(operation: OperationDescription): object {
     operationId: id,
     tags: [tag],
     summary,
+    security: securityOf(operation),
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
@@ -91,6 +104,10 @@ function describe(operation: OperationDescription): object {
       ...problemResponses([...ofCaller, ...errors], { body: body !== undefined, key }),
     },
   };
+}
+
+function securityOf(operation: OperationDescription): readonly SecurityRequirement[] {
+  return operation.security ?? securityFor(scopeOf(operation));
 }
 
 function takesKey({ method, takesKey: given }: OperationDescription): boolean {

@@ -10,7 +10,7 @@ import { clientAddress } from '../../middleware/gate/client-address.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
-import { defineOperation } from '../framework/operation.js';
+import { ANY_KEY, defineOperation } from '../framework/operation.js';
 import { readInput } from '../framework/read-input.js';
 import { getReceipt, type ReceiptParts } from './receipts.js';
 import {
@@ -60,6 +60,8 @@ const createPayment = defineOperation({
   summary: 'Ask for a payment',
   description:
     'With `payer` the answer holds a finished transaction to sign. Without, the slots of the payer are placeholders; `POST /payments/{id}/transaction` fills them. With `project` nothing else is needed: price, token and recipients are those of the project.',
+  // For a project that is private, and so that it counts for the key.
+  security: [{}, ANY_KEY],
   bodies: [createPaymentBody, projectPaymentBody],
   responses: { 200: { description: 'The payment, and the transfer that pays it.', schema: createdPaymentResponse } },
   errors: [

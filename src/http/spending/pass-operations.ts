@@ -3,7 +3,7 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { projectIn } from '../../gateway/prices/project-scope.js';
 import { networkOfSite } from '../../protocol/networks/pass-site.js';
 import { type ApiCaller, seesMoneyOf } from '../framework/api-caller.js';
-import { defineOperation } from '../framework/operation.js';
+import { BY_TOKEN_ALONE, defineOperation } from '../framework/operation.js';
 import { PASSES_PATHS, passesResponse } from './pass-schemas.js';
 import { passView } from './pass-views.js';
 
@@ -45,6 +45,7 @@ const withdrawPassTokens = defineOperation({
   description:
     'For a token that others have seen. The pass stays as it is: whoever signs in with the wallet where it is good (`SIGN-IN-WITH-X`) gets a new one. With an access token only.',
   scope: 'keys:write',
+  security: BY_TOKEN_ALONE,
   admit({ keyId }: ApiCaller) {
     if (keyId !== undefined) throw new TollhouseError('insufficient_scope', BY_WALLET);
   },

@@ -44,6 +44,7 @@ const operation = z.object({
   tags: z.array(z.string()).default([]),
   summary: z.string().default(''),
   description: z.string().optional(),
+  security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
   servers: z.array(z.object({ url: z.string() })).default([]),
   parameters: z
     .array(
@@ -80,6 +81,7 @@ export interface PlacedOperation {
 
 const info = z.object({ version: z.string(), description: z.string().default('') });
 const components = z.object({ schemas: z.record(z.string(), schema) });
+const schemes = z.object({ securitySchemes: z.record(z.string(), z.object({ name: z.string().optional() })) });
 
 const read = new WeakMap<object, ApiOperation>();
 
@@ -99,6 +101,12 @@ function readOperation(given: object): ApiOperation {
 /** What a document says of itself. */
 export function infoOf(document: ApiDocument): z.output<typeof info> {
   return info.parse(document.info);
+}
+
+/** The headers that credentials go into, by the names that operations ask for them. */
+export function credentialHeadersOf(document: ApiDocument): Readonly<Record<string, string>> {
+  const { securitySchemes } = schemes.parse(document.components);
+  return Object.fromEntries(Object.entries(securitySchemes).map(([id, { name = 'Authorization' }]) => [id, name]));
 }
 
 /** The schemas that operations name. */

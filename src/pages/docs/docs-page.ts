@@ -4,7 +4,7 @@ import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
 import type { ServiceTexts } from '../texts/service/service-texts.js';
-import { type ApiDocument, infoOf, operationsOf, schemasOf } from './api-document.js';
+import { type ApiDocument, credentialHeadersOf, infoOf, operationsOf, schemasOf } from './api-document.js';
 import type { DocsData } from './docs-data.js';
 import { DOCS_STYLE } from './docs-style.js';
 import { operationSection, schemaBlock, withCode } from './operation-section.js';
@@ -14,10 +14,11 @@ export function docsPage(shell: ServiceShell, document: ApiDocument): RenderedPa
   const { texts, base, places } = shell;
   const { version, description } = infoOf(document);
   const operations = operationsOf(document);
+  const headers = credentialHeadersOf(document);
   const byTag = groupBy(operations, ({ operation }) => operation.tags[0] ?? '');
   const sections = [...byTag].map(
     ([tag, some]) => markup`<section class="card" id="${idOf(tag)}" lang="en"><h2>${tag}</h2>
-${some.map((it) => operationSection(texts, it))}</section>
+${some.map((it) => operationSection(texts, it, headers))}</section>
 `,
   );
   const data: DocsData = { base, texts: textsOf(texts) };

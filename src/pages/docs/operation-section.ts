@@ -5,23 +5,31 @@ import type { ApiOperation, PlacedOperation, ShownSchema } from './api-document.
 import { schemaText } from './schema-text.js';
 import { tryForm } from './try-form.js';
 
+/** The headers that credentials go into, by the names that operations ask for them. */
+type CredentialHeaders = Readonly<Record<string, string>>;
+
 const rendered = new WeakMap<ServiceTexts, WeakMap<ApiOperation, Markup>>();
 
 /** One operation of the API, to be opened. It is rendered once in each language. */
-export function operationSection(texts: ServiceTexts, placed: PlacedOperation): Markup {
+export function operationSection(texts: ServiceTexts, placed: PlacedOperation, headers: CredentialHeaders): Markup {
   const known = rendered.get(texts) ?? new WeakMap<ApiOperation, Markup>();
   rendered.set(texts, known);
-  const section = known.get(placed.operation) ?? renderOperation(texts, placed);
+  const section = known.get(placed.operation) ?? renderOperation(texts, placed, headers);
   known.set(placed.operation, section);
   return section;
 }
 
-function renderOperation(texts: ServiceTexts, { path, method, operation }: PlacedOperation): Markup {
+function renderOperation(
+  texts: ServiceTexts,
+  { path, method, operation }: PlacedOperation,
+  headers: CredentialHeaders,
+): Markup {
   const { operationId, summary, description, requestBody, parameters } = operation;
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   return markup`<details class="operation" id="${operationId ?? `${method} ${path}`}">
 <summary><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <span class="soft">${summary}</span></summary>
 <div class="inside">${description === undefined ? undefined : markup`<p>${withCode(description)}</p>`}
+${credentialList(texts, operation, headers)}
 ${parameters.length === 0 ? undefined : parameterList(texts, operation)}
 ${body === undefined ? undefined : markup`<h3>${texts.body}</h3>${schemaBlock(texts, body)}`}
 <h3>${texts.responses}</h3>
@@ -40,6 +48,23 @@ export function withCode(text: string): Markup {
 /** A schema, as text that can be scrolled by keys as well. */
 export function schemaBlock({ schema: label }: ServiceTexts, schema: ShownSchema): Markup {
   return markup`<pre tabindex="0" role="group" aria-label="${label}">${schemaText(schema)}</pre>`;
+}
+
+/** What a request shows, one way a line. */
+function credentialList(
+  texts: ServiceTexts,
+  { security }: ApiOperation,
+  headers: CredentialHeaders,
+): Markup | undefined {
+  const ways = security.map((it) => Object.entries(it)).filter((it) => it.length > 0);
+  if (ways.length === 0) return undefined;
+  const rows = ways.map((way) => {
+    const names = way.map(([id], at) => markup`${at === 0 ? '' : ' + '}<code>${headers[id] ?? id}</code>`);
+    const scopes = way.flatMap(([, some]) => some).join(', ');
+    return markup`<dd>${names} <span class="soft">${scopes}</span></dd>
+`;
+  });
+  return markup`<dl class="credentials"><dt>${texts.credentials}</dt>${rows}</dl>`;
 }
 
 function parameterList(texts: ServiceTexts, { parameters }: ApiOperation): Markup {

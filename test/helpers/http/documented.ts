@@ -8,12 +8,16 @@ export interface OpenApi {
   readonly openapi: string;
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly components: { readonly schemas: { readonly Problem: Json } };
+  readonly components: {
+    readonly schemas: { readonly Problem: Json };
+    readonly securitySchemes: Readonly<Record<string, Json>>;
+  };
 }
 
 /** An operation of the document. */
 export interface DocumentedOperation {
   readonly operationId?: string;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Json }[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;

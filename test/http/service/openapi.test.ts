@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Router } from 'express';
 import { ERRORS } from '../../../src/errors/errors.js';
 import { createRouter } from '../../../src/http/create-router.js';
+import { SCOPES } from '../../../src/identity/service-keys/scopes.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
@@ -33,9 +34,11 @@ async function documentAt(url: string): Promise<OpenApi> {
 const documentOf = async (express = EXPRESSES[0][1]) =>
   documentAt(await fixture().serve((app) => app.use(fixture().router), express));
 
-function operationsOf({ paths }: OpenApi): [string, string, DocumentedOperation][] {
+type Documented = [method: string, path: string, operation: DocumentedOperation];
+
+function operationsOf({ paths }: OpenApi): Documented[] {
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]): [string, string, DocumentedOperation] => [method, path, operation]),
+    Object.entries(item).map(([method, operation]): Documented => [method, path, operation]),
   );
 }
 
@@ -126,6 +129,62 @@ test.each(EXPRESSES)('on %s every documented operation is answered', async (_nam
     expect(answer.headers.get('allow')).toBeNull();
     await answer.text();
   }
+});
+
+/** How an operation answers a request that shows no more than these headers. */
+async function answerTo(url: string, [method, template]: Documented, headers = {}) {
+  const path = template.replace(/\{\w+\}/g, 'x');
+  const answer = await fetch(url + path, { method: method.toUpperCase(), headers, redirect: 'manual' });
+  const isProblem = answer.status >= 400;
+  const code = isProblem ? ((await answer.json()) as { code: string }).code : undefined;
+  if (!isProblem) await answer.body?.cancel();
+  return { status: answer.status, code };
+}
+
+const isServed = ([, path]: Documented) => !path.startsWith('/reports') && !path.startsWith('/v1/');
+
+test('every operation names schemes that are there, and asks nobody for anything just where it lets everybody in', async () => {
+  const url = await fixture().serve((app) => app.use(fixture().router));
+  const document = await documentAt(url);
+  const known = Object.keys(document.components.securitySchemes);
+  const all = operationsOf(document);
+  const ways = all.flatMap(([, , { security = [{ missing: [] }] }]) => security.flatMap((it) => Object.keys(it)));
+  expect([...new Set(ways)].sort()).toEqual(known.sort());
+  for (const it of all.filter(isServed)) {
+    const [method, path, { security = [] }] = it;
+    const isOpen = security.length === 0 || security.some((way) => Object.keys(way).length === 0);
+    const { status } = await answerTo(url, it);
+    expect([method, path, status === 401]).toEqual([method, path, !isOpen]);
+  }
+});
+
+test('an operation asks for a service key just where one that may everything is let in', async () => {
+  const { key } = await fixture().newCaller({ scopes: SCOPES });
+  const url = await fixture().serve((app) => app.use(fixture().router));
+  const asked = operationsOf(await documentAt(url)).filter((it) => isServed(it) && it[2].security?.length !== 0);
+  for (const it of asked) {
+    const [method, path, operation] = it;
+    // A key is given another secret by itself alone.
+    const named = path.endsWith('keys/{id}/rotate') ? path.replace('{id}', key.id) : path;
+    const { code } = await answerTo(url, [method, named, operation], key.headers);
+    const isKeyTaken = operation.security?.some((way) => 'serviceKey' in way) === true;
+    const isRefused = ['unauthenticated', 'insufficient_scope'].includes(String(code));
+    expect([method, path, isRefused]).toEqual([method, path, !isKeyTaken]);
+  }
+  expect(asked.length).toBeGreaterThan(40);
+});
+
+test('a paid route asks for a payment, and a call of a project for a service key beside it', async () => {
+  const document = await documentOf();
+  expect(operationOf(document, 'GET', '/reports/7')?.operation.security).toEqual([{ payment: [] }, { paymentV1: [] }]);
+  const call = operationOf(document, 'POST', '/v1/x')?.operation.security;
+  expect(call).toContainEqual({ serviceKey: [], serviceSecret: [], payment: [] });
+  expect(document.components.securitySchemes).toMatchObject({
+    accessToken: { type: 'http', scheme: 'bearer' },
+    serviceKey: { type: 'apiKey', in: 'header', name: 'X-Service-Key' },
+    serviceSecret: { type: 'apiKey', in: 'header', name: 'X-Service-Secret' },
+    payment: { type: 'apiKey', in: 'header', name: 'PAYMENT-SIGNATURE' },
+  });
 });
 
 test('a route that is listed is described with its terms; one that is not listed is not described', async () => {
