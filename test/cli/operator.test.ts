@@ -336,6 +336,21 @@ describe('tollhouse doctor', () => {
     expect(checks).toContainEqual(expect.objectContaining({ what: 'REDIS_URL', status: 'ok' }));
   });
 
+  (HAS_REDIS ? test : test.skip)('a Redis that takes no writes is an error, with what to do', async () => {
+    const redis = await startRedis();
+    await redis.command('REPLICAOF', '127.0.0.1', '1');
+    const { checks } = await examined({ REDIS_URL: redis.url });
+    await redis.stop();
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        what: 'REDIS_URL',
+        status: 'error',
+        detail: expect.stringContaining('READONLY'),
+        fix: expect.stringContaining('name its primary'),
+      }),
+    );
+  });
+
   test('a file of variables that is not there is told in a sentence', async () => {
     const missing = join(folder.newPath('env'), 'missing');
     expect(await fixture.run('doctor', '--env', missing)).toMatchObject({

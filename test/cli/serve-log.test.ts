@@ -62,6 +62,19 @@ test('each line of a server that is no terminal is JSON: requests, its start, an
   expect(printed.out).not.toContain('hunter2');
 });
 
+test('a server whose terminal is closed stops as one that is told to', async () => {
+  const child = runFile('src/cli/main.ts', ['serve', '--json', '--port', '0'], {
+    DATABASE_URL: 'memory:',
+    LOG_LEVEL: 'info',
+  });
+  const printed = outputOf(child);
+  await until(() => printed.out.includes('"demo_url"'));
+  child.kill('SIGHUP');
+  child.kill('SIGHUP');
+  expect((await endOf(child)).code).toBe(0);
+  expect(printed.out).toContain('"msg":"stopped"');
+});
+
 test('a server that does not start says why in a line of its log', async () => {
   const child = runFile('src/cli/main.ts', ['serve', '--port', '0', '--host', '192.0.2.1'], {
     DATABASE_URL: 'memory:',

@@ -259,6 +259,27 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       expect([await numbers(id), await numbers(ofOther!.id)]).toEqual([[], [1]]);
     });
 
+    test('keep no more than a twentieth of attempts beyond those that are kept, and begin with none of them', async () => {
+      const webhook = await register();
+      await tell(anEvent());
+      let id = '';
+      const make = async (times: number) => {
+        for (let n = 0; n < times; n += 1) {
+          await clock.advance(1);
+          const [taken] = await take(webhook.id, `lease ${clock.now()}`);
+          await deliveries.record(taken!, attempt({ at: clock.now() }), { nextAt: clock.now() });
+          id = taken!.id;
+        }
+        return (await deliveries.attempts(id)).length;
+      };
+      deliveries = createSqlDeliveries(database, clock.now, 40);
+      expect(await make(42)).toBe(41);
+      expect(await make(1)).toBe(40);
+      expect(await make(1)).toBe(41);
+      deliveries = createSqlDeliveries(database, clock.now, 40);
+      expect(await make(1)).toBe(40);
+    });
+
     test('that fail are due again at their time, and the receiver is failing since the first of them', async () => {
       const webhook = await register();
       await tell(anEvent());

@@ -93,4 +93,21 @@ const alice = walletKey('alice');
     redis = await startRedis(Number(new URL(redis.url).port));
     await until(async () => (await statusOf('/nowhere')) === 429);
   });
+
+  test('to a replica, readiness names what Redis refuses with, and what to do', async () => {
+    const limits = async () => {
+      const ready = (await (await fetch(`${server.url}/readyz`)).json()) as {
+        readonly checks: { readonly limits: string };
+        readonly parts: readonly { readonly part: string; readonly reason?: string }[];
+      };
+      return { check: ready.checks.limits, reason: ready.parts.find(({ part }) => part === 'limits')?.reason };
+    };
+    await redis.command('REPLICAOF', '127.0.0.1', '1');
+    await until(async () => (await limits()).check === 'refused');
+    expect((await limits()).reason).toBe(
+      'Redis refuses: READONLY, so nobody is limited; it is a replica: name its primary in REDIS_URL, or make it one',
+    );
+    await redis.command('REPLICAOF', 'NO', 'ONE');
+    await until(async () => (await limits()).check === 'ok');
+  });
 });

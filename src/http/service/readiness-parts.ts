@@ -1,5 +1,6 @@
 import type { FacilitatorHealth, HealthFault } from '../../facilitator/setup/health.js';
 import type { NetworkId } from '../../protocol/types.js';
+import type { RedisRefused } from '../../storage/counters/refused.js';
 
 /** What taking payments depends on. */
 export const PART_NAMES = [
@@ -27,6 +28,7 @@ export const CHECK_STATES = [
   'low',
   'empty',
   'unreachable',
+  'refused',
   'unwritable',
   'full',
   'moved',
@@ -170,26 +172,33 @@ export function partsOfNetwork(
   return parts.map((it) => ({ ...it, network }));
 }
 
-/** How the stores of counters are; without limits everything passes, and the service goes on. */
-export function partsOfCounters({ kept, counted }: { readonly kept: boolean; readonly counted: boolean }) {
-  const counters: SeenPart = kept
-    ? { part: 'counters', state: 'ok' }
-    : {
-        part: 'counters',
-        state: 'failed',
-        reason: 'the store of counters does not answer',
-        check: ['counters', 'unreachable'],
-      };
-  const limits: SeenPart = counted
-    ? { part: 'limits', state: 'ok' }
-    : {
-        part: 'limits',
-        state: 'degraded',
-        reason:
-          'the store that limits are counted in (Redis, where there is one) does not answer, so nobody is limited',
-        check: ['limits', 'unreachable'],
-      };
-  return [counters, limits];
+/** How a store of counters has answered. */
+export type CountersAnswer = 'ok' | 'silent' | RedisRefused;
+
+/**
+ * How the stores of counters are; without limits everything passes, and the service goes on.
+ * @param answers - whether what is kept can be read, and whether limits are counted
+ */
+export function partsOfCounters({ kept, counted }: Record<'kept' | 'counted', CountersAnswer>): readonly SeenPart[] {
+  return [
+    partOfCounters('counters', 'failed', kept, { silent: 'the store of counters does not answer', so: '' }),
+    partOfCounters('limits', 'degraded', counted, {
+      silent: 'the store that limits are counted in (Redis, where there is one) does not answer',
+      so: ', so nobody is limited',
+    }),
+  ];
+}
+
+/** @param texts - what is said of one that is silent, and what follows from any fault */
+function partOfCounters(
+  part: 'counters' | 'limits',
+  state: 'failed' | 'degraded',
+  answer: CountersAnswer,
+  { silent, so }: { readonly silent: string; readonly so: string },
+): SeenPart {
+  if (answer === 'ok') return { part, state: 'ok' };
+  if (answer === 'silent') return { part, state, reason: silent + so, check: [part, 'unreachable'] };
+  return { part, state, reason: `Redis refuses: ${answer.word}${so}; ${answer.advice}`, check: [part, 'refused'] };
 }
 
 /** The worst that is wrong with a part: failures come first. */

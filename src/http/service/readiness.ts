@@ -4,8 +4,10 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { withTimeout } from '../../lib/work/with-timeout.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
+import { RedisRefused } from '../../storage/counters/refused.js';
 import {
   type CheckState,
+  type CountersAnswer,
   type PartName,
   partsOfCounters,
   partsOfNetwork,
@@ -75,7 +77,7 @@ function createReadiness({ networks, counters }: ReadinessSources): Readiness {
         ...partsOfCounters(answers),
       ];
       return {
-        ready: states.some(({ health }) => !servesNobody(health)) && answers.kept,
+        ready: states.some(({ health }) => !servesNobody(health)) && answers.kept === 'ok',
         parts: timed(seen),
         checks: checksOf(seen),
         networks: Object.fromEntries(states.map(({ network, health }) => [network, health.status])),
@@ -103,17 +105,16 @@ function createTimes(): (seen: readonly SeenPart[]) => readonly TimedPart[] {
     });
 }
 
-/** What counters answered: whether what is kept can be read, and whether limits are counted. */
-type CountersLook = { readonly kept: boolean; readonly counted: boolean };
+type CountersLook = Parameters<typeof partsOfCounters>[0];
 
 function createCountersLook(counters: ReadinessSources['counters']): () => Promise<CountersLook> {
   let looked: { readonly at: number; readonly answers: Promise<CountersLook> } | undefined;
   const look = async (): Promise<CountersLook> => {
     const [kept, counted] = await Promise.all([
-      withTimeout(PATIENCE_MS, async () => counters.get(PROBE)),
-      withTimeout(PATIENCE_MS, async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
+      answerOf(async () => counters.get(PROBE)),
+      answerOf(async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
     ]);
-    return { kept: kept !== undefined, counted: counted !== undefined };
+    return { kept, counted };
   };
   return () => {
     if (looked === undefined || performance.now() - looked.at >= FRESH_MS) {
@@ -121,4 +122,15 @@ function createCountersLook(counters: ReadinessSources['counters']): () => Promi
     }
     return looked.answers;
   };
+}
+
+/** How a store has answered: well, not at all, or with an error of its own. */
+async function answerOf(ask: () => Promise<unknown>): Promise<CountersAnswer> {
+  const answer = await withTimeout(PATIENCE_MS, () =>
+    ask().then(
+      () => 'ok' as const,
+      (error: unknown) => (error instanceof RedisRefused ? error : 'silent'),
+    ),
+  );
+  return answer?.value ?? 'silent';
 }

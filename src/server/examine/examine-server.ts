@@ -36,18 +36,19 @@ export async function examineDatabase({ databaseUrl }: ServerConfiguration): Pro
   }
 }
 
-/** Whether Redis answers. */
+/** Whether Redis answers, and takes what limits are counted in. */
 export async function examineRedis({ redisUrl }: ServerConfiguration): Promise<readonly Examined[]> {
   const what = 'REDIS_URL';
   if (redisUrl === undefined) return [];
   const { host } = new URL(redisUrl);
   try {
     await (await openStorage(MEMORY, { redisUrl })).close();
-    return [well(what, `${host} answers`)];
+    return [well(what, `${host} answers, and can be written to`)];
   } catch (error) {
-    return [
-      broken(what, `${host} does not answer: ${messageOf(error)}`, 'see that Redis runs there and lets this user in'),
-    ];
+    // Where Redis refuses, the error says itself what to do.
+    const [, detail = messageOf(error), fix = 'see that Redis runs there and lets this user in'] =
+      /^(.*?\)); (?!is it running)(.*)$/.exec(messageOf(error)) ?? [];
+    return [broken(what, `${host} cannot be used: ${detail}`, fix)];
   }
 }
 

@@ -11,6 +11,7 @@ const ADVICE: Partial<Record<PartName, string>> = {
 };
 const MOVED =
   'put the file that was opened back where DATABASE_URL names it, and payments go on by themselves; where it is lost, restore a backup and start again';
+const REFUSED = 'all goes on by itself when it takes what it is asked again';
 const AGAIN_AFTER_MS = 3_600_000;
 
 /**
@@ -21,7 +22,7 @@ const AGAIN_AFTER_MS = 3_600_000;
 export function watchReadiness(readiness: Readiness, logger: ServerLogger, now: () => number): () => Promise<void> {
   const told = new Map<PartName, { readonly reason: string; readonly at: number }>();
   function tell({ part, state, reason, since, check }: TimedPart): void {
-    const [before, advice] = [told.get(part), check?.[1] === 'moved' ? MOVED : ADVICE[part]];
+    const [before, advice] = [told.get(part), adviceFor(part, check)];
     if (advice === undefined || state === 'unknown') return;
     if (reason === undefined) {
       if (told.delete(part)) logger.info({ part }, 'what had failed is well again');
@@ -37,4 +38,9 @@ export function watchReadiness(readiness: Readiness, logger: ServerLogger, now: 
     const { parts } = await readiness.look();
     for (const part of parts) tell(part);
   };
+}
+
+function adviceFor(part: PartName, check: TimedPart['check']): string | undefined {
+  if (check?.[1] === 'moved') return MOVED;
+  return check?.[1] === 'refused' ? REFUSED : ADVICE[part];
 }

@@ -1,8 +1,5 @@
-import type { Redis, RedisOptions } from 'ioredis';
-import { badOption, TollhouseError } from '../../errors/errors.js';
-import { whyNotLoaded } from '../../lib/optional-packages.js';
-import { codeOf, lineOf } from '../sql/driver-error.js';
 import type { Counters, WindowCount } from './counters.js';
+import { connectRedis, type RedisConnection } from './redis-connection.js';
 
 /** Options of {@link openRedisCounters}. */
 export interface RedisCountersOptions {
@@ -11,24 +8,6 @@ export interface RedisCountersOptions {
   /** What every key begins with, so that others can use the same Redis. Default `tollhouse:`. */
   readonly prefix?: string;
 }
-
-/** How long a response is waited for, in milliseconds. */
-const RESPONSE_MS = 2_000;
-
-/** Fails at once while the connection is lost, and keeps trying to get it back. Times in milliseconds. */
-const CONNECTION = {
-  lazyConnect: true,
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  connectTimeout: 5_000,
-  commandTimeout: RESPONSE_MS,
-  // A connection on which nothing comes is given up: what is asked while Redis hangs fails at once, and nobody but the next connection
-  // waits for it to answer. One that is dead without a word is so replaced as well.
-  socketTimeout: RESPONSE_MS,
-  keepAlive: 10_000,
-} as const satisfies RedisOptions;
-
-const MAX_RETRY_MS = 2_000;
 
 /**
  * Every entry carries its own end, in the time of the clock that was given; Redis's expiry clears away what is over.
@@ -70,62 +49,26 @@ const SCRIPTS = {
     return redis.call('HINCRBY', KEYS[1], 'count', -1)`,
 } as const;
 
+/** Written to at the start, as only a write shows that limits can be counted. */
+const PROBE = 'health:start';
+const PROBE_WINDOW_MS = 60_000;
+
 /**
  * Counters on Redis (6.2 or later), which closes with them. It may be told to forget what does not fit (`maxmemory-policy`):
- * then marks do not keep what they promise, so those belong elsewhere, see `open-storage.ts`.
+ * then marks do not keep what they promise, so those belong elsewhere, see `open-storage.ts`. One that is still loading is waited for.
  * @param url - `redis://user:password@host:port/database`, or `rediss://`
- * @throws `missing_dependency` without ioredis, `bad_option` or `store_unavailable` when it cannot be reached
+ * @throws `missing_dependency` without ioredis, `bad_option` or `store_unavailable` when it cannot be reached or takes no writes
  */
 export async function openRedisCounters(url: string, options: RedisCountersOptions = {}): Promise<Counters> {
   const { now = Date.now, prefix = 'tollhouse:' } = options;
-  const Driver = await loadDriver();
-  let wasConnected = false;
-  // A first connection that fails is a wrong URL more often than not; a lost one is sought for ever.
-  const retryStrategy = (attempt: number) => (wasConnected ? Math.min(attempt * 50, MAX_RETRY_MS) : null);
-  const redis = new Driver(url, { ...CONNECTION, keyPrefix: prefix, retryStrategy });
-  // Unheard, this event would end the process; and it alone tells why a connection failed.
-  let reason: unknown;
-  redis.on('error', (error) => {
-    reason = error;
-  });
-  try {
-    await redis.connect();
-    await redis.ping();
-    wasConnected = true;
-  } catch (cause) {
-    if (redis.status !== 'end') redis.disconnect();
-    throw cannotConnect(url, reason ?? cause);
-  }
+  const redis = await connectRedis(url, prefix, (opened) =>
+    opened.eval(SCRIPTS.increment, 1, count(PROBE), now(), PROBE_WINDOW_MS, 1),
+  );
   return redisCounters(redis, now);
 }
 
-async function loadDriver(): Promise<typeof Redis> {
-  try {
-    return (await import('ioredis')).Redis;
-  } catch (cause) {
-    throw whyNotLoaded('openStorage', 'ioredis', cause);
-  }
-}
-
-function cannotConnect(url: string, cause: unknown): TollhouseError {
-  const detail = `cannot use the Redis at ${new URL(url).host} (${lineOf(cause)})`;
-  if (/NOAUTH|WRONGPASS|NOPERM|ENOTFOUND/.test(`${codeOf(cause)} ${lineOf(cause)}`)) {
-    return badOption('openStorage', `${detail}; correct the URL`, 'redisUrl');
-  }
-  return new TollhouseError('store_unavailable', `openStorage: ${detail}; is it running?`, { cause });
-}
-
-function redisCounters(redis: Redis, now: () => number): Counters {
+function redisCounters({ driver: redis, ask }: RedisConnection, now: () => number): Counters {
   type Script = keyof typeof SCRIPTS;
-
-  async function ask<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (cause) {
-      const detail = 'Redis does not answer; try again shortly.';
-      throw new TollhouseError('store_unavailable', detail, { retryAfterSeconds: 2, cause });
-    }
-  }
 
   const run = (script: Script, key: string, ...values: (string | number)[]): Promise<unknown> =>
     ask(() => redis.eval(SCRIPTS[script], 1, key, now(), ...values));

@@ -1,3 +1,4 @@
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { newId } from '../../lib/ids.js';
 import { eventSteps } from '../events/event-statements.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
@@ -26,13 +27,19 @@ const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
 /** So many attempts are kept of a webhook that have succeeded, and as many that have not. */
 const KEPT_ATTEMPTS = 1_000;
 
+/** What is beyond that goes at each fiftieth attempt: to find where it begins takes as long as there are many. */
+const FORGETS_EVERY = 50;
+/** Of so many webhooks it is known when that was done last; of any other it is done at once. */
+const WEBHOOKS_COUNTED = 10_000;
+
 /** More than anybody has. */
 const NO_BOUND = 1_000_000;
 
 /**
  * The outbox on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
- * @param keptAttempts - so many that have succeeded are kept of a webhook, and as many that have not. Default 1,000
+ * @param keptAttempts - so many that have succeeded are kept of a webhook, and as many that have not. Default 1,000. A twentieth more may
+ * be there for each process
  */
 export function createSqlDeliveries(
   database: SqlDatabase,
@@ -40,6 +47,7 @@ export function createSqlDeliveries(
   keptAttempts: number = KEPT_ATTEMPTS,
 ): DeliveryStore {
   const { lock, take } = takingStatements(database.dialect);
+  const isTimeToForget = createTurns(Math.max(1, Math.floor((keptAttempts * FORGETS_EVERY) / KEPT_ATTEMPTS)));
 
   async function fanOut(limit: number): Promise<number> {
     const rows = await database.query(DELIVERIES.outbox, limit);
@@ -71,7 +79,13 @@ export function createSqlDeliveries(
       return (results.at(-1) ?? []).map((row) => toTaken(row, webhookId, lease));
     },
     async record(delivery, attempt, outcome) {
-      const steps = attemptSteps(delivery, attempt, { outcome, kept: keptAttempts });
+      const kind = isDelivered(outcome) ? 1 : 0;
+      const steps = [
+        ...attemptSteps(delivery, attempt, outcome),
+        ...(isTimeToForget(`${delivery.webhookId} ${kind}`)
+          ? [[DELIVERIES.forgetAttempts, delivery.webhookId, kind, keptAttempts] as const]
+          : []),
+      ];
       return (await database.batchIf(outcomeStep(delivery, outcome, now()), steps)).length > 0;
     },
     async queue(event, webhookId, place) {
@@ -134,16 +148,28 @@ function outcomeStep({ id, lease }: TakenDelivery, outcome: AttemptOutcome, time
 function attemptSteps(
   { id, webhookId, attempts }: TakenDelivery,
   { at, durationMs, status, error, answer }: Omit<DeliveryAttempt, 'number'>,
-  { outcome, kept }: { readonly outcome: AttemptOutcome; readonly kept: number },
+  outcome: AttemptOutcome,
 ): readonly Step[] {
   const values = [attempts + 1, at, Math.round(durationMs), status ?? null, error ?? null, answer ?? null] as const;
-  const hasSucceeded = 'state' in outcome && outcome.state === 'delivered';
-  const kind = hasSucceeded ? 1 : 0;
+  const hasSucceeded = isDelivered(outcome);
   return [
-    [DELIVERIES.recordAttempt, id, ...values, webhookId, kind],
-    [DELIVERIES.forgetAttempts, webhookId, kind, kept],
+    [DELIVERIES.recordAttempt, id, ...values, webhookId, hasSucceeded ? 1 : 0],
     hasSucceeded
       ? [DELIVERIES.succeeding, webhookId, durationMs <= PROMPT_MS ? 1 : 0]
       : [DELIVERIES.failing, webhookId, at],
   ];
+}
+
+const isDelivered = (outcome: AttemptOutcome): boolean => 'state' in outcome && outcome.state === 'delivered';
+
+/** Whether it is the turn of a key: the first time, and each `every`th time after it. */
+function createTurns(every: number): (key: string) => boolean {
+  const left = boundedCache<string, { times: number }>({ max: WEBHOOKS_COUNTED });
+  return (key) => {
+    const before = left.get(key) ?? { times: 0 };
+    const isTurn = before.times % every === 0;
+    before.times += 1;
+    left.set(key, before);
+    return isTurn;
+  };
 }

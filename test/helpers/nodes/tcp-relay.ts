@@ -18,6 +18,8 @@ export interface TcpRelay {
   connections(): number;
   /** The connections that are open fall silent without a word, in both directions; new ones are good. */
   freeze(): void;
+  /** New connections are to another server from now on; those that are open stay. */
+  leadTo(url: string): void;
   /** Cuts the connections that are open. */
   cut(): void;
   close(): Promise<void>;
@@ -25,7 +27,7 @@ export interface TcpRelay {
 
 /** Opens a relay before a server on this machine. */
 export async function openTcpRelay(target: string): Promise<TcpRelay> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const open = new Set<{ readonly sockets: readonly Socket[]; isSilent: boolean }>();
   let connections = 0;
 
@@ -70,6 +72,9 @@ export async function openTcpRelay(target: string): Promise<TcpRelay> {
     connections: () => connections,
     freeze() {
       for (const way of open) way.isSilent = true;
+    },
+    leadTo(url) {
+      ({ hostname, port } = new URL(url));
     },
     cut,
     async close() {
