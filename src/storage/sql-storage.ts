@@ -22,7 +22,7 @@ import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
 import type { SqlDatabase } from './sql/sql-database.js';
-import { filesInPlace } from './sql/sqlite/file-in-place.js';
+import { type FilesInPlace, filesInPlace } from './sql/sqlite/file-in-place.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
 import type { Storage, StorageOptions } from './storage.js';
 
@@ -91,14 +91,13 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
 }
 
 /** What is told of a database that is a file of this machine. */
-interface FileLook {
+interface FileLook extends FilesInPlace {
   freeBytes(): Promise<number | undefined>;
-  misplaced: ReturnType<typeof filesInPlace>;
 }
 
 /** Looks at a file that has just been opened, now and later. */
 function lookAtFile(path: string): FileLook {
-  return { freeBytes: () => freeBytesAt(dirname(path)).catch(() => undefined), misplaced: filesInPlace(path) };
+  return { freeBytes: () => freeBytesAt(dirname(path)).catch(() => undefined), ...filesInPlace(path) };
 }
 
 async function freeBytesAt(folder: string): Promise<number> {
@@ -138,10 +137,13 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
         ),
         look?.freeBytes(),
       ]);
-      return { writable, ...defined({ freeBytes, moved: look?.misplaced(0) === undefined ? undefined : true }) };
+      return { writable, ...defined({ freeBytes, moved: look?.gone(0) === undefined ? undefined : true }) };
     },
-    misplaced: () => look?.misplaced(),
-    close: () => database.close(),
+    misplaced: () => look?.gone(),
+    async close() {
+      await database.close();
+      look?.close();
+    },
   };
 }
 
