@@ -18,6 +18,7 @@ import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
 import { createSqlRefundStore } from './payouts/sql-refund-store.js';
 import { readLostPeriod } from './sql/backup/moments.js';
+import { lookAtServer } from './sql/backup/server-history.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
@@ -82,6 +83,7 @@ interface Books {
 
 async function withMemory(database: SqlDatabase): Promise<Books> {
   try {
+    await lookAtServer(database);
     const lost = await readLostPeriod(database);
     return { database, memory: lost === undefined ? {} : { remembersUntil: lost.from, remembersSince: lost.to } };
   } catch (error) {
@@ -136,6 +138,8 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
           () => false,
         ),
         look?.freeBytes(),
+        // After a failover it is another one, while this process has gone on.
+        lookAtServer(database),
       ]);
       return { writable, ...defined({ freeBytes, moved: look?.gone(0) === undefined ? undefined : true }) };
     },
