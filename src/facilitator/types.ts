@@ -137,10 +137,13 @@ export interface Claim {
    *   used up in the same step. Default false
    * @param options.isWanted - asked when it is noted that it is sent, and before it is: where the answer is no it is not, and fails with
    *   `settlement_in_progress`. Default: it is sent
+   * @param options.refused - why it is not to be sent: it fails so, unless it was sent before, taken for unsent and has landed. Default: it is
+   *   sent
    */
   settle(options?: {
     readonly served?: boolean;
     readonly isWanted?: (() => Promise<boolean>) | undefined;
+    readonly refused?: Refusal | undefined;
   }): Promise<Settlement>;
   /** Whether its transaction may have been sent, and may land however `settle` ended: nothing else is to be paid in its place until that is known. */
   readonly mayBeSent: boolean;

@@ -18,11 +18,12 @@ import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
 import { createSqlRefundStore } from './payouts/sql-refund-store.js';
 import { readLostPeriod } from './sql/backup/moments.js';
+import { lookAtServer } from './sql/backup/server-history.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
 import type { SqlDatabase } from './sql/sql-database.js';
-import { filesInPlace } from './sql/sqlite/file-in-place.js';
+import { type FilesInPlace, filesInPlace } from './sql/sqlite/file-in-place.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
 import type { Storage, StorageOptions } from './storage.js';
 
@@ -82,6 +83,7 @@ interface Books {
 
 async function withMemory(database: SqlDatabase): Promise<Books> {
   try {
+    await lookAtServer(database);
     const lost = await readLostPeriod(database);
     return { database, memory: lost === undefined ? {} : { remembersUntil: lost.from, remembersSince: lost.to } };
   } catch (error) {
@@ -91,14 +93,13 @@ async function withMemory(database: SqlDatabase): Promise<Books> {
 }
 
 /** What is told of a database that is a file of this machine. */
-interface FileLook {
+interface FileLook extends FilesInPlace {
   freeBytes(): Promise<number | undefined>;
-  misplaced: ReturnType<typeof filesInPlace>;
 }
 
 /** Looks at a file that has just been opened, now and later. */
 function lookAtFile(path: string): FileLook {
-  return { freeBytes: () => freeBytesAt(dirname(path)).catch(() => undefined), misplaced: filesInPlace(path) };
+  return { freeBytes: () => freeBytesAt(dirname(path)).catch(() => undefined), ...filesInPlace(path) };
 }
 
 async function freeBytesAt(folder: string): Promise<number> {
@@ -137,11 +138,16 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
           () => false,
         ),
         look?.freeBytes(),
+        // After a failover it is another one, while this process has gone on.
+        lookAtServer(database),
       ]);
-      return { writable, ...defined({ freeBytes, moved: look?.misplaced(0) === undefined ? undefined : true }) };
+      return { writable, ...defined({ freeBytes, moved: look?.gone(0) === undefined ? undefined : true }) };
     },
-    misplaced: () => look?.misplaced(),
-    close: () => database.close(),
+    misplaced: () => look?.gone(),
+    async close() {
+      await database.close();
+      look?.close();
+    },
   };
 }
 

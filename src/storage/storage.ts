@@ -59,7 +59,7 @@ export interface Storage {
   /** Writes a mark that nobody reads, as nothing else proves that the database takes writes, and looks how much room there is, and whether its file is still in its place. Never rejects. */
   probe(): Promise<StoreState>;
   /**
-   * Which file of a SQLite database is no longer where it was opened: moved, deleted or replaced, the log beside it too. Undefined where
+   * Which file of a SQLite database is no longer what was opened: moved, deleted, replaced or overwritten, the log beside it too. Undefined where
    * all are. Writes nothing and waits for nothing: it looks once a second at most, however often it is called.
    */
   misplaced(): string | undefined;

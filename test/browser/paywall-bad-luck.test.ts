@@ -2,6 +2,7 @@ import express from 'express';
 import request from 'supertest';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
+import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
@@ -145,6 +146,33 @@ const NO_COOKIES = `
     // A wallet is found once the page stands.
     await page.evaluate('new Promise(requestAnimationFrame)');
     expect([await page.$$('button:has-text("Pay")'), wallet.signed()]).toEqual([[], 1]);
+  });
+
+  test('a payment that the site has forgotten is not offered once more, neither by a reload nor by a press', async () => {
+    const wallet = await stand.wallet();
+    const baseUrl = 'https://shop.example';
+    const before = await serve((app) => app.get('/essay', gate({ baseUrl }), essay));
+    const forgetful = gate({ baseUrl, facilitator: stand.facilitatorWith({ ledger: createMemoryLedger() }) });
+    const url = await serve((app) => {
+      app.get('/essay', async (req, _res, next) => {
+        const payment = req.get('payment-signature');
+        if (payment !== undefined) await fetch(`${before}/essay`, { headers: { 'payment-signature': payment } });
+        next();
+      });
+      app.get('/essay', forgetful, essay);
+    });
+    const warning = /Do not pay again: show the seller this transaction: \w{64}/;
+    await stand.page().goto(`${url}/essay`);
+    await stand.press(PAY);
+    await stand.says(warning);
+    const told = await stand.page().textContent('#status');
+    for (const again of [() => stand.press('Try again'), () => stand.page().reload()]) {
+      await again();
+      await stand.says(warning);
+      await stand.page().waitForSelector('text=Try again');
+      expect(await stand.page().textContent('#status')).toBe(told);
+      expect([await stand.page().$$('button:has-text("Pay")'), wallet.signed()]).toEqual([[], 1]);
+    }
   });
 
   test('what has nothing to show is said to be done', async () => {

@@ -34,6 +34,8 @@ export interface SettleStep {
   readonly commitment: Commitment;
   /** On whose behalf. Default: the operator's own. */
   readonly purpose?: PaymentPurpose;
+  /** Why it is not to be sent: nothing is asked then but what became of an earlier send of it. Default: it may be. */
+  readonly refused?: Refusal | undefined;
   /** Called before the transaction leaves; rejects or returns false when it must not. */
   recordBroadcast(broadcast: Broadcast): Promise<boolean>;
   /**

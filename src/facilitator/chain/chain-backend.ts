@@ -125,6 +125,7 @@ async function settle(
   try {
     // The share of the fee comes behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
     const refusal =
+      step.refused ??
       (await faultBefore(parts, verified, inspected)) ??
       (sponsored && (await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))));
     if (refusal) return (await sentAndLanded(parts, inspected, step)) ?? { status: 'unsent', payer, ...refusal };

@@ -1,4 +1,4 @@
-import type { Receipt, Settlement } from '../../protocol/types.js';
+import type { Receipt, Refusal, Settlement } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Claim } from '../types.js';
 import type { Leases } from './leases.js';
@@ -25,6 +25,7 @@ export interface ClaimParts {
 export interface ClaimSettlement {
   readonly served: boolean;
   readonly isWanted?: (() => Promise<boolean>) | undefined;
+  readonly refused?: Refusal | undefined;
 }
 
 /**
@@ -67,10 +68,12 @@ class PaymentClaim implements Claim {
     return this.#parts.mayBeSent?.() ?? true;
   }
 
-  async settle({ served = false, isWanted }: Partial<ClaimSettlement> = {}): Promise<Settlement> {
+  async settle({ served = false, isWanted, refused }: Partial<ClaimSettlement> = {}): Promise<Settlement> {
     const receipt = this.#receipt;
     this.#settling ??=
-      receipt === undefined ? this.#settleOnce({ served, isWanted }) : Promise.resolve({ status: 'settled', receipt });
+      receipt === undefined
+        ? this.#settleOnce({ served, isWanted, refused })
+        : Promise.resolve({ status: 'settled', receipt });
     const settlement = await this.#settling;
     // Money that had landed before was written down as owed.
     if (served && this.#isOwed) await this.served();

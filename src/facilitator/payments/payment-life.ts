@@ -100,7 +100,8 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
  * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
  * told. Unless the money has landed it is given back: forgotten where nothing was sent, kept where it may have been.
  */
-async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: ClaimSettlement): Promise<Settlement> {
+async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement): Promise<Settlement> {
+  const { served, isWanted, refused } = options;
   const { backend, inspected, record, ledger, lease, leaseMs, use, sending, refusedSends, now } = claimed;
   const { id } = record;
   const begunAt = now();
@@ -111,6 +112,7 @@ async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: Clai
   const step: SettleStep = {
     commitment: use.commitment ?? 'confirmed',
     purpose: use,
+    refused,
     async recordBroadcast(broadcast) {
       const isNoted = await ledger.recordBroadcast(id, lease, broadcast, leaseMs);
       // What could not be noted is not sent.
@@ -144,36 +146,33 @@ async function settleClaimed(claimed: ClaimedPayment, { served, isWanted }: Clai
  * end, and of one whose money is there the response is owed.
  */
 async function begin(
-  { backend, events, ledger, refusedSends }: PaymentServiceParts,
+  { backend, ledger }: PaymentServiceParts,
   inspected: InspectedPayment,
   claim: Claim,
   record: PaymentRecord,
   use: PaymentUse,
 ): Promise<OpenedPayment> {
-  const { id, payer, terms, state } = record;
+  const { state } = record;
   // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
-  if (state === 'broadcast') return settleFirst(claim, isFromBackup(ledger, record));
+  if (state === 'broadcast') return settleFirst(claim, { served: isFromBackup(ledger, record) });
   if (state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
   try {
     const verification = await backend.verify(inspected, use);
     if (verification.ok) return { status: 'open', claim };
-    // It may have landed since, which the simulation finds fault with as well.
-    if ((await refusedSends.find(record))?.by === 'same') return settleFirst(claim, false);
-    await claim.forget();
-    events.emit('payment.failed', { id, resource: use.resource, payer, terms, reason: verification.reason });
-    return { status: 'refused', refusal: verification };
+    // It may have landed since it was refused, which the simulation finds fault with as well.
+    return settleFirst(claim, { served: false, refused: verification });
   } catch (error) {
     await claim.forget();
     throw error;
   }
 }
 
-/** @param isOver - whether it buys nothing any more */
-async function settleFirst(claim: Claim, isOver: boolean): Promise<OpenedPayment> {
-  const settlement = await claim.settle({ served: isOver });
+/** @param how - `served`: whether it buys nothing any more */
+async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPayment> {
+  const settlement = await claim.settle(how);
   if (settlement.status === 'pending') return { status: 'pending', settlement };
   if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
-  return isOver ? { status: 'served', id: claim.id, receipt: settlement.receipt } : { status: 'open', claim };
+  return how.served ? { status: 'served', id: claim.id, receipt: settlement.receipt } : { status: 'open', claim };
 }
 
 /** A held payment, and what it buys. */

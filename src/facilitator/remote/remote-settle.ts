@@ -56,6 +56,7 @@ export async function settle(
   step: SettleStep,
 ): Promise<BackendSettlement> {
   const { payer } = inspected;
+  if (step.refused !== undefined) return { status: 'unsent', ...step.refused };
   const verification = await parts.verify(inspected);
   if (!verification.ok) return unsent(verification.reason, payer, verification.message);
   if (!(await step.recordBroadcast({}))) return unsent('settlement_in_progress', payer);

@@ -1,5 +1,5 @@
 import type { TryData } from '../market/try-data.js';
-import { bring, type Paid, payOffer, refusalText, refusalWords } from './payment/pay-offer.js';
+import { bring, type Paid, payOffer, refusedPayment } from './payment/pay-offer.js';
 import { findWallets, type Wallet } from './payment/wallets.js';
 import { showResponse } from './show-response.js';
 import { button, chosenIn, filled, linkButton, pageView } from './view.js';
@@ -64,8 +64,7 @@ async function bringAgain(header: string): Promise<Paid> {
   const brought = await bring(withCredentials(), header, say);
   if (brought.status === 'in') return { ...brought, header };
   if (brought.status === 'failed') return { status: 'kept', header };
-  say(refusalText(brought), refusalWords(brought));
-  return { status: 'stopped', next: 'again' };
+  return refusedPayment(brought, header, say);
 }
 
 document.addEventListener('change', ({ target }) => {

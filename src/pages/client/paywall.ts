@@ -1,6 +1,6 @@
 import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
 import { keepsCookies } from './enter.js';
-import { bring, type Paid, payOffer, refusalText, refusalWords, type Say } from './payment/pay-offer.js';
+import { bring, type Paid, payOffer, refusedPayment, type Say } from './payment/pay-offer.js';
 import { type SavedPayment, savedPayment } from './payment/saved-payment.js';
 import { signIn } from './payment/sign-in.js';
 import { inTurn, keepTurn } from './payment/take-turns.js';
@@ -90,9 +90,7 @@ export class Paywall {
         const brought = await bring(this.#data, header, this.say, turn);
         if (brought.status === 'in') return this.#open(brought.answer, header);
         if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
-        const text = refusalText(brought);
-        this.say(wasPaid && text === 'refused' ? 'lost' : text, refusalWords(brought));
-        await this.#follow({ status: 'stopped', next: 'again' });
+        await this.#follow(refusedPayment(brought, header, this.say, wasPaid));
       }),
     );
   }

@@ -10,10 +10,16 @@ import { until } from '../../helpers/until.js';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 const TOO_LITTLE = { InstructionError: [2, { Custom: 1 }] };
+const FOUND_TOO_LITTLE = { err: TOO_LITTLE, logs: [], accounts: null };
 
 /** Two instances on one storage, the first of which has a node that lies. */
 const INSTANCES = ['lied-to', 'other'] as const;
 const SETTLES = ['after', 'before'] as const;
+
+/** What the node says in place of the chain. */
+function answered({ id }: PassingCall, body: object) {
+  return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, ...body }), isUnheard: true as const };
+}
 
 describe('a payment that a node refused, and passed on all the same', () => {
   const folder = testFolder();
@@ -64,18 +70,13 @@ describe('a payment that a node refused, and passed on all the same', () => {
   function lie(): void {
     late = undefined;
     proxy.decide = (call) => {
-      const answer = (body: object) => ({
-        status: 200,
-        body: JSON.stringify({ jsonrpc: '2.0', id: call.id, ...body }),
-        isUnheard: true as const,
-      });
       if (call.method === 'sendTransaction') {
         late = call;
         const message = 'Transaction simulation failed';
-        return answer({ error: { code: -32_002, message, data: { err: TOO_LITTLE, logs: [] } } });
+        return answered(call, { error: { code: -32_002, message, data: { err: TOO_LITTLE, logs: [] } } });
       }
       if (call.method !== 'simulateTransaction' || late === undefined) return 'pass';
-      return answer({ result: { context: { slot: 1 }, value: { err: TOO_LITTLE, logs: [], accounts: null } } });
+      return answered(call, { result: { context: { slot: 1 }, value: FOUND_TOO_LITTLE } });
     };
   }
 
@@ -131,4 +132,27 @@ describe('a payment that a node refused, and passed on all the same', () => {
       expect((await inTheEnd('other', path, payment)).status).toBe(200);
     });
   });
+
+  test('is not settled before its handler where it did not land, and its payer tops up between two looks at him', async () => {
+    const payment = await signPayment(fixture, `${urls.get('lied-to')}/after`);
+    lie();
+    expect((await ask('lied-to', '/after', payment)).status).toBe(402);
+    const before = balance();
+    proxy.decide = tooLittleOnce();
+    runs = 0;
+    expect((await ask('lied-to', '/after', payment)).status).toBe(402);
+    expect([runs, before - balance()]).toEqual([0, 0n]);
+    expect((await ask('lied-to', '/after', payment)).status).toBe(200);
+    expect([runs, before - balance()]).toEqual([1, PRICE]);
+  });
+
+  /** The first look finds too little; from then on there is enough. */
+  function tooLittleOnce(): RpcProxy['decide'] {
+    let looks = 0;
+    return (call) => {
+      if (call.method !== 'simulateTransaction') return 'pass';
+      looks += 1;
+      return looks > 1 ? 'pass' : answered(call, { result: { context: { slot: 1 }, value: FOUND_TOO_LITTLE } });
+    };
+  }
 });

@@ -71,7 +71,7 @@ export async function payOffer(
     if (brought.status === 'failed') return { status: 'kept', header };
     // Where it was brought before, and no word came of that, it is for the reader to say whether another is signed.
     const mayRenew = !isRenewed && !brought.isDoubtful && RUN_OUT.has(brought.code);
-    if (!mayRenew) return stop(refusalText(brought), refusalWords(brought), isPaidBefore(brought) ? 'reload' : 'again');
+    if (!mayRenew) return refusedPayment(brought, header, say);
   }
 }
 
@@ -81,20 +81,24 @@ export async function bring({ request }: PaywallData, header: string, say: Say, 
   say('settling');
   const brought = await bringPayment(request, header, say);
   if (brought.status === 'in') savePayment(request.key, { header, isPaid: true });
-  if (brought.status === 'refused') forgetPayment(request.key);
+  if (brought.status === 'refused' && !isPaidBefore(brought)) forgetPayment(request.key);
   if (brought.status === 'failed') say('siteFailed', { status: String(brought.httpStatus) });
   return brought;
 }
 
-/** What is said of a payment that was signed here and refused. */
-export function refusalText(refused: Refused): 'lost' | 'paidBefore' | 'refused' {
-  if (isPaidBefore(refused)) return 'paidBefore';
-  return refused.code === ALREADY_USED ? 'lost' : 'refused';
-}
-
-/** The words that are put into it. */
-export function refusalWords({ reason, signature }: Refused): Readonly<Record<string, string>> {
-  return { reason, signature };
+/**
+ * Says why a payment that was signed here is refused. One that has paid is kept: whoever presses, or asks for the page once more, reads the
+ * same again and is not sold it a second time.
+ * @param wasPaid - whether the server has said before that it is paid. Default false
+ */
+export function refusedPayment(refused: Refused, header: string, say: Say, wasPaid = false): Paid {
+  const { code, reason, signature } = refused;
+  if (isPaidBefore(refused)) {
+    say('paidBefore', { signature });
+    return { status: 'kept', header };
+  }
+  say(wasPaid || code === ALREADY_USED ? 'lost' : 'refused', { reason });
+  return { status: 'stopped', next: 'again' };
 }
 
 function isPaidBefore({ code, signature }: Refused): boolean {

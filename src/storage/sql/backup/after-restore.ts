@@ -1,5 +1,6 @@
 import type { SqlDatabase, Statement } from '../sql-database.js';
 import { type LostPeriod, NOTE_MOMENT, readMoments } from './moments.js';
+import { FORGET_SERVER } from './server-history.js';
 
 /** What was begun and not over when the books end. */
 export interface RestoredBooks extends LostPeriod {
@@ -52,6 +53,7 @@ export async function settleRestored(database: SqlDatabase, now: number): Promis
     [END_OWED, now],
     [NOTE_MOMENT, 'complete_until', from],
     [NOTE_MOMENT, 'restored', now],
+    [FORGET_SERVER],
   ]);
   return {
     from,

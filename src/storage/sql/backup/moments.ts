@@ -3,7 +3,7 @@ import type { Row, SqlDatabase, Statement } from '../sql-database.js';
 /**
  * `backed_up`: when the last backup of these books was begun. `complete_until`: until when they were complete, where they were
  * restored. `restored`: when that was. Beside them, for each wallet that pays refunds, the restore whose lost refunds were looked for; and
- * for each network and restore a block height (`landing-end.ts`).
+ * for each network and restore a block height (`landing-end.ts`), and which Postgres server they were last seen on (`server-history.ts`).
  */
 export type Moment = 'backed_up' | 'complete_until' | 'restored';
 
