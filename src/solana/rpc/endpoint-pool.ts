@@ -50,7 +50,7 @@ export function createEndpointPool(endpoints: readonly JsonRpcEndpoint[], option
     health.takeTry();
     endpoint.call('getHealth', [], Math.min(timeoutMs, TRY_MS)).then(
       () => health.succeeded(),
-      (error: unknown) => record(health, startedAt, error),
+      (error: unknown) => noteFailure(health, startedAt, error),
     );
   }
 
@@ -85,7 +85,7 @@ export function createEndpointPool(endpoints: readonly JsonRpcEndpoint[], option
 }
 
 /** Notes what an error says about the endpoint; true when another try would not help. */
-export function record(health: EndpointHealth, startedAt: number, error: unknown): boolean {
+export function noteFailure(health: EndpointHealth, startedAt: number, error: unknown): boolean {
   if (!(error instanceof RpcError) || error.failure === 'closed' || error.failure === 'too_large') return true;
   if (error.failure === 'answer' && !isBehind(error)) {
     health.succeeded();

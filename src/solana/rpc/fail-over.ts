@@ -1,5 +1,5 @@
 import { CallWords } from './call-words.js';
-import { createEndpointPool, type Member, type PoolOptions, record } from './endpoint-pool.js';
+import { createEndpointPool, type Member, noteFailure, type PoolOptions } from './endpoint-pool.js';
 import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
 import { ResponseShapeError } from './response-shape-error.js';
 import { type LaggingNode, RpcError } from './rpc.js';
@@ -48,7 +48,7 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: P
     // A stranger must not be able to rest a node by asking for what takes long: a call of our own tells how it is.
     const isSlow = isChosen && error instanceof RpcError && error.failure === 'timeout';
     if (isSlow && member.health.well()) probe(member);
-    else return record(member.health, startedAt, error);
+    else return noteFailure(member.health, startedAt, error);
     return false;
   }
 

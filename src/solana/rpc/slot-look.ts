@@ -35,6 +35,7 @@ const DOUBT_MS = 1_000;
 /** Makes what compares endpoints. It asks nothing by itself: whoever uses them has it look. */
 export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookParts): SlotLook {
   const slots = new Map<JsonRpcEndpoint, number>();
+  const told = new Set<JsonRpcEndpoint>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isDoubted = false;
   let underWay: Promise<unknown> | undefined;
@@ -51,14 +52,30 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
     return now() - lookedAt < (isDoubted ? Math.min(DOUBT_MS, freshMs) : freshMs);
   }
 
+  function lagOf(endpoint: JsonRpcEndpoint): number {
+    const slot = slots.get(endpoint);
+    return slot === undefined ? 0 : Math.max(...slots.values()) - slot;
+  }
+
+  function tell(): void {
+    for (const endpoint of endpoints) {
+      const lag = lagOf(endpoint);
+      if (lag > MAX_SLOTS_BEHIND && !told.has(endpoint)) warn(endpoint.host, lag);
+      if (lag > MAX_SLOTS_BEHIND) told.add(endpoint);
+      // One that is now a little above the bound and now a little below has been told of.
+      if (lag < MAX_SLOTS_BEHIND / 2) told.delete(endpoint);
+    }
+  }
+
   return {
     async look() {
       if (endpoints.length < 2 || freshMs === Number.POSITIVE_INFINITY) return;
       if (underWay === undefined && !isFresh()) {
         isDoubted = false;
         lookedAt = now();
-        underWay = Promise.all(endpoints.filter(isWell).map(ask)).finally(() => {
+        underWay = Promise.all(endpoints.filter(isWell).map(ask)).then(() => {
           underWay = undefined;
+          tell();
         });
       }
       await underWay;
@@ -67,10 +84,13 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
       isDoubted = true;
     },
     behind(endpoint) {
-      const slot = slots.get(endpoint);
-      if (slot === undefined) return 0;
-      const lag = Math.max(...slots.values()) - slot;
+      const lag = lagOf(endpoint);
       return lag > MAX_SLOTS_BEHIND ? lag : 0;
     },
   };
+}
+
+function warn(host: string, lag: number): void {
+  const text = `the Solana RPC ${host} is ${lag} slots behind the best of the endpoints; the others are asked instead. To mend it: see what its provider says, or set rpcUrl (SOLANA_RPC_URL) to endpoints that keep up`;
+  process.emitWarning(text, { code: 'TOLLHOUSE_RPC_BEHIND' });
 }

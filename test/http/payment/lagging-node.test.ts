@@ -26,7 +26,10 @@ afterAll(() => fixture.close());
 
 /** A shop on its own facilitator, and what it was asked to do. */
 async function openShop(options: Partial<FacilitatorOptions>) {
-  const facilitator = fixture.facilitatorWith({ blockhashHints: false, ...options }, options.blockhashHints ? {} : QUICK);
+  const facilitator = fixture.facilitatorWith(
+    { blockhashHints: false, ...options },
+    options.blockhashHints ? {} : QUICK,
+  );
   const sold = { facilitator, payTo: fixture.payTo, price: '$0.01' };
   const shop = { facilitator, url: '', served: 0 };
   shop.url = await fixture.serve((app) => {
@@ -69,6 +72,17 @@ describe('two nodes, the first of which lags behind', () => {
     expect(node.calls).not.toContain('getLatestBlockhash');
     const { v2 } = await signTerms(fixture, offered, String(offered.extra['recentBlockhash']));
     expect(await bring(`${shop.url}/after`, v2)).toBe('paid');
+  });
+
+  test('are told of with the host of the first, and nothing of its key', async () => {
+    const { facilitator } = await openShop({ rpcUrl: [node.url, fixture.sandbox.rpcUrl] });
+    const { host } = new URL(node.url);
+    const health = await facilitator.health();
+    const { ok, findings } = await facilitator.check();
+
+    expect(health).toMatchObject({ status: 'degraded', faults: ['rpc_behind'], behind: [{ host }] });
+    expect([ok, findings]).toEqual([true, [expect.objectContaining({ code: 'rpc_behind', about: host })]]);
+    expect(JSON.stringify([health.behind, findings])).not.toContain('hidden');
   });
 
   test('refuse a blockhash that neither knows, and charge nothing', async () => {
