@@ -46,11 +46,13 @@ function warningsInCode(): string[] {
 
 const FINDINGS = Object.keys({
   rpc_unreachable: 1,
+  rpc_behind: 1,
   wrong_network: 1,
   no_inner_instructions: 1,
   websocket_unreachable: 1,
   fee_payer_empty: 1,
   fee_payer_low: 1,
+  payments_elsewhere: 1,
   store_unreachable: 1,
   answers_unreachable: 1,
   counters_unreachable: 1,

@@ -30,6 +30,7 @@ import {
   lookAtFunds,
   type VerifiedCache,
 } from './look-at-funds.js';
+import { createNodeLag } from './node-lag.js';
 import { createOffered, type OfferedParts } from './offered.js';
 import { hasLandedSince, judgeRefusal, notTaken } from './refused-send.js';
 import { type FaultParts, firstSignature, signedBy, whyNotTaken } from './why-not-taken.js';
@@ -69,6 +70,7 @@ export function createChainBackend(given: ChainBackendParts): SettlementBackend 
   const parts: WorkingParts = {
     over: boundedCache({ max: OVER_MAX }),
     history: createSignatureHistory(rpc),
+    nodeLag: createNodeLag(rpc),
     ...given,
   };
   const offered = createOffered(parts);

@@ -8,6 +8,7 @@ import type { DecodedTransaction } from '../../solana/transaction/transaction.js
 import type { InspectedPayment } from '../backend/backend.js';
 import { landedRefusal, online, payerFault, UNKNOWN_PAST } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
+import type { NodeLag } from './node-lag.js';
 
 /** What finding out takes. */
 export interface FaultParts {
@@ -15,6 +16,7 @@ export interface FaultParts {
   /** By address. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly history: SignatureHistory;
+  readonly nodeLag: NodeLag;
 }
 
 /** How a node has found that a transaction would fail. */
@@ -41,7 +43,18 @@ export async function whyNotTaken(
   const { err, isUncompared = err === 'BlockhashNotFound' } = found;
   const isKnown = err === 'AlreadyProcessed';
   const landed = isKnown || isUncompared ? await landedBefore(parts, inspected, found, isKnown) : undefined;
+  if (landed === undefined && err === 'BlockhashNotFound') await refuseWhereBehind(parts);
   return landed ?? payerFault(await online(explainFault(err, inspected, parts.rpc)));
+}
+
+/** A node that lags behind knows no blockhash of now: to sign again would not help. */
+async function refuseWhereBehind({ nodeLag }: FaultParts): Promise<void> {
+  const seconds = Math.round((await online(nodeLag())) / 1_000);
+  if (seconds > 0) throw unavailable(behindText(seconds));
+}
+
+function behindText(seconds: number): string {
+  return `The Solana RPC is ${seconds} seconds behind this machine's clock and does not know the blockhash yet; nothing was charged: send the same payment again. The operator needs an RPC endpoint that keeps up, or to set the clock.`;
 }
 
 async function landedBefore(

@@ -4,11 +4,11 @@ import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
-import type { Ledger } from '../../storage/ledger/ledger.js';
 import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft } from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 import { localNode } from './local-node.js';
+import { type BooksParts, checkOtherBooks } from './other-books.js';
 import { checkEndpoints, checkSocket } from './setup-endpoints.js';
 import { checkRecipients, type RecipientParts } from './setup-recipients.js';
 
@@ -19,7 +19,7 @@ export interface SetupParts extends RecipientParts {
   readonly wsUrl?: string | undefined;
   /** Addresses, at least one; the first is offered. */
   readonly feePayers: readonly string[];
-  readonly ledger: Pick<Ledger, 'find'>;
+  readonly ledger: BooksParts['ledger'];
   readonly idempotency: Pick<IdempotencyStore, 'find'>;
   readonly counters?: Pick<Counters, 'get'> | undefined;
 }
@@ -46,7 +46,11 @@ export async function checkSetup(
 /** An endpoint that answered a moment ago and is silent now. */
 async function checkOnChain(parts: SetupParts, needs: readonly PaymentNeed[]): Promise<readonly SetupFinding[]> {
   try {
-    const found = await Promise.all([checkFeePayers(parts), checkRecipients(parts, needs)]);
+    const found = await Promise.all([
+      checkFeePayers(parts),
+      checkRecipients(parts, needs),
+      checkOtherBooks(parts, needs),
+    ]);
     return found.flat();
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;

@@ -2,13 +2,13 @@ import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import { NETWORK_IDS, type NetworkId } from '../../protocol/types.js';
 import { probeTransaction } from '../../solana/building/probe-transaction.js';
 import { socketFault } from '../../solana/confirmation/socket-probe.js';
-import { RpcError, type SolanaNode, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import { type LaggingNode, RpcError, type SolanaNode, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 
 /** The chain as it is set up. */
 export interface EndpointParts {
   readonly network: NetworkId;
-  readonly rpc: Pick<SolanaRpc, 'nodes'>;
+  readonly rpc: Pick<SolanaRpc, 'nodes' | 'lagging'>;
   /** A wallet that can pay for a transaction, for a simulation; without it none is made. */
   readonly feePayer?: string;
 }
@@ -34,9 +34,10 @@ export async function checkEndpoints({ network, rpc, feePayer }: EndpointParts):
     hash === undefined || hash === GENESIS_HASHES[network] ? [] : [elsewhereFinding(node.host, hash, network)],
   );
   const simulating = await Promise.all(reached.map(({ node }) => checkSimulation(node, feePayer)));
+  const lagging = (await rpc.lagging?.()) ?? [];
   return {
     usable: reached.length > 0 && elsewhere.length === 0,
-    findings: [...unreachable, ...elsewhere, ...simulating.flat()],
+    findings: [...unreachable, ...elsewhere, ...lagging.map(behindFinding), ...simulating.flat()],
   };
 }
 
@@ -73,6 +74,15 @@ function unreachableFinding(host: string, fault: string, isOneOfSeveral: boolean
     fix: 'set rpcUrl (SOLANA_RPC_URL) to an address of your RPC provider that answers, with its key',
   };
   return isOneOfSeveral ? setupWarning(finding) : setupError(finding);
+}
+
+function behindFinding({ host, slotsBehind }: LaggingNode): SetupFinding {
+  return setupWarning({
+    code: 'rpc_behind',
+    about: host,
+    detail: `the Solana RPC ${host} is ${slotsBehind} slots behind the best of the endpoints; the others are asked instead`,
+    fix: 'see what its provider says, or set rpcUrl (SOLANA_RPC_URL) to endpoints that keep up',
+  });
 }
 
 /** Nothing follows from a simulation that fails: the fee payer may be empty. */

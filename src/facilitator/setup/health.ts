@@ -6,7 +6,7 @@ import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { CLOCK_SYSVAR, chainTimeOf } from '../../solana/accounts/chain-time.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
-import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { LaggingNode, SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { Storage, StoreState } from '../../storage/storage.js';
 import type { SetupCheck } from './setup-finding.js';
@@ -17,10 +17,12 @@ import type { SetupCheck } from './setup-finding.js';
  * wallet that is to be paid cannot receive the token, or the token cannot be taken; others can. `store_unwritable`: the store is
  * read, and takes no writes (a full or read-only disk, a standby). `store_full`: its disk has less than 16 MiB left, which payments
  * under way may need; `disk_low`: less than 256 MiB. `store_moved`: its file was moved, deleted or replaced while it is open, so that
- * the next start would not find what is written now. `clock_off`: this machine's clock and the chain's are more than 30 s apart.
+ * the next start would not find what is written now. `rpc_behind`: one of several RPC endpoints lags
+ * behind the others, which are asked instead. `clock_off`: this machine's clock and the chain's are more than 30 s apart.
  */
 export type HealthFault =
   | 'rpc_unreachable'
+  | 'rpc_behind'
   | 'wrong_network'
   | 'fee_payer_empty'
   | 'fee_payer_low'
@@ -44,6 +46,8 @@ export interface FacilitatorHealth {
   readonly lamports?: bigint;
   /** How far this machine's clock is ahead of the chain's, in milliseconds, if that could be asked. Some seconds are usual. */
   readonly clockAheadMs?: number;
+  /** The RPC endpoints that lag behind the best of several, by their hosts; missing where none does. */
+  readonly behind?: readonly LaggingNode[];
   /** Room that is left on the disk of the store, in bytes; missing where it is not a file here. */
   readonly freeBytes?: number;
   /** What is wrong; empty when all is well. */
@@ -52,7 +56,7 @@ export interface FacilitatorHealth {
 
 /** What is looked at. */
 export interface HealthParts {
-  readonly rpc: Pick<SolanaRpc, 'getAccounts' | 'getGenesisHash'>;
+  readonly rpc: Pick<SolanaRpc, 'getAccounts' | 'getGenesisHash' | 'lagging'>;
   readonly network: NetworkId;
   readonly ledger: Pick<Ledger, 'find'>;
   /** Proves that the store takes writes. Default: only reading is tried. */
@@ -146,17 +150,19 @@ async function examine(
   { rpc, ledger, probe, wallet, wallClock = Date.now }: HealthParts,
   isElsewhere: () => Promise<boolean>,
 ): Promise<FacilitatorHealth> {
-  const [accounts, record, probed, elsewhere] = await Promise.all([
+  const [accounts, record, probed, elsewhere, lagging = []] = await Promise.all([
     withTimeout(PATIENCE_MS, () => rpc.getAccounts([wallet, CLOCK_SYSVAR], 'confirmed')),
     withTimeout(PATIENCE_MS, () => ledger.find(NOBODY)),
     withTimeout(PATIENCE_MS, async (): Promise<StoreState> => probe?.() ?? { writable: true }),
     isElsewhere(),
+    rpc.lagging?.(),
   ]);
   const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
   const chainTime = chainTimeOf(accounts?.value[1]);
   const clockAheadMs = chainTime && Math.round(wallClock() - chainTime);
   const faults: readonly HealthFault[] = [
     ...feePayerFaults(lamports),
+    ...(lagging.length > 0 ? (['rpc_behind'] as const) : []),
     ...(elsewhere ? (['wrong_network'] as const) : []),
     ...storeFaults(record !== undefined, probed?.value),
     ...(Math.abs(clockAheadMs ?? 0) > CLOCK_TOLERANCE_MS ? (['clock_off'] as const) : []),
@@ -167,6 +173,7 @@ async function examine(
     status,
     wallet,
     ...defined({ lamports, clockAheadMs, freeBytes: probed?.value.freeBytes }),
+    ...(lagging.length > 0 ? { behind: lagging } : {}),
     faults,
   });
 }

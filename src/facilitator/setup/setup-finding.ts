@@ -2,6 +2,8 @@
 export type SetupCode =
   /** An RPC endpoint does not answer; a warning where another one does. */
   | 'rpc_unreachable'
+  /** One of several RPC endpoints lags behind the others. */
+  | 'rpc_behind'
   /** An RPC endpoint belongs to another cluster. */
   | 'wrong_network'
   /** An RPC endpoint does not list inner instructions, which guarded payments of wallets need. */
@@ -10,6 +12,8 @@ export type SetupCode =
   | 'fee_payer_empty'
   /** The fee payer can pay for fewer than a hundred payments more. */
   | 'fee_payer_low'
+  /** The fee payer has settled what is not in the books: another service works with it. */
+  | 'payments_elsewhere'
   | 'store_unreachable'
   | 'answers_unreachable'
   | 'counters_unreachable'

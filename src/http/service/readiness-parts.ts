@@ -29,6 +29,7 @@ export const CHECK_STATES = [
   'empty',
   'unreachable',
   'refused',
+  'behind',
   'unwritable',
   'full',
   'moved',
@@ -62,6 +63,12 @@ const FAULTS: Readonly<Record<HealthFault, Fault>> = {
     state: 'failed',
     reason: 'the Solana RPC does not answer',
     check: ['rpc', 'unreachable'],
+  },
+  rpc_behind: {
+    part: 'rpc',
+    state: 'degraded',
+    reason: 'one of the endpoints of the Solana RPC lags behind the others, which are asked instead',
+    check: ['rpc', 'behind'],
   },
   wrong_network: {
     part: 'rpc',
@@ -157,12 +164,12 @@ export function partsOfStore(healths: readonly FacilitatorHealth[]): readonly Se
  */
 export function partsOfNetwork(
   network: NetworkId,
-  { faults, lamports, clockAheadMs }: FacilitatorHealth,
+  { faults, lamports, clockAheadMs, behind = [] }: FacilitatorHealth,
   isSetupKnown: boolean,
 ): readonly SeenPart[] {
   const isElsewhere = lamports === undefined || faults.includes('wrong_network');
   const parts = [
-    partOf('rpc', faults),
+    withLag(partOf('rpc', faults), behind),
     isElsewhere ? BALANCE_UNKNOWN : partOf('fee_payer', faults),
     partOf('fee_limit', faults),
     clockAheadMs === undefined || isElsewhere ? CLOCK_UNKNOWN : partOf('clock', faults),
@@ -199,6 +206,13 @@ function partOfCounters(
   if (answer === 'ok') return { part, state: 'ok' };
   if (answer === 'silent') return { part, state, reason: silent + so, check: [part, 'unreachable'] };
   return { part, state, reason: `Redis refuses: ${answer.word}${so}; ${answer.advice}`, check: [part, 'refused'] };
+}
+
+/** Names the endpoints that lag, where that is the worst of it. */
+function withLag(part: SeenPart, behind: NonNullable<FacilitatorHealth['behind']>): SeenPart {
+  if (part.check?.[1] !== 'behind') return part;
+  const lags = behind.map(({ host, slotsBehind }) => `${host} is ${slotsBehind} slots behind`);
+  return { ...part, reason: `${lags.join(', ')}; the other endpoints of the Solana RPC are asked instead` };
 }
 
 /** The worst that is wrong with a part: failures come first. */

@@ -52,7 +52,7 @@ export async function walletStatusView(
   return { wallet, balances: { SOL: sol, ...Object.fromEntries(balances) }, operational: faults.every(isOfOthers) };
 }
 
-/** The wallet pays fees, whoever cannot be paid. */
+/** The wallet pays fees, whoever cannot be paid, and whichever of several nodes is asked. */
 function isOfOthers(fault: HealthFault): boolean {
-  return fault === 'recipient_unpayable';
+  return fault === 'recipient_unpayable' || fault === 'rpc_behind';
 }

@@ -5,7 +5,7 @@ import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
 import { landedReaders } from './landed-readers.js';
 import { observedEndpoint } from './observed-endpoint.js';
-import type { SolanaRpc } from './rpc.js';
+import type { SimulationOutcome, SolanaRpc } from './rpc.js';
 import {
   readAccounts,
   readLatestBlockhash,
@@ -32,6 +32,8 @@ export interface SolanaRpcOptions {
   readonly firstRestMs?: number;
   /** Longest rest of a failing endpoint, in milliseconds. Default 15,000. */
   readonly longestRestMs?: number;
+  /** How often several endpoints are compared by their slots while they are in use, in milliseconds; `Infinity`: never. Default 10,000. */
+  readonly slotsEveryMs?: number;
   /** Told of each call of an endpoint, of every try. Default: nobody. */
   readonly onCall?: (seen: RpcCallSeen) => void;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
@@ -49,6 +51,9 @@ export const MAX_SIGNATURES_PER_CALL = 256;
 /** Most signatures in one `getSignaturesForAddress` (Solana's limit). */
 export const MAX_HISTORY_PER_CALL = 1_000;
 
+/** For what a node that lags behind would answer as of then. */
+const OF_NOW = { isOfNow: true } as const;
+
 /** Mint, owner and amount stand first in a token account, under both programs. */
 const TOKEN_ACCOUNT_HEAD_BYTES = 72;
 
@@ -56,6 +61,7 @@ const DEFAULTS = {
   timeoutMs: 10_000,
   firstRestMs: 100,
   longestRestMs: 15_000,
+  slotsEveryMs: 10_000,
   now: () => performance.now(),
   random: Math.random,
 };
@@ -72,11 +78,11 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   if (urls.length === 0) throw badOption('Solana RPC', 'no endpoint; give at least one address', 'rpcUrl');
   const endpoints = urls.map((url) => observedEndpoint(createJsonRpcEndpoint({ ...options, url }), options.onCall));
   const settings = { ...DEFAULTS, ...options };
-  const call = createFailOver(endpoints, settings);
+  const { call, lagging } = createFailOver(endpoints, settings);
 
   return {
-    getLatestBlockhash: (commitment) => call('getLatestBlockhash', [{ commitment }], readLatestBlockhash),
-    getTip: (commitment) => call('getEpochInfo', [{ commitment }], readTip),
+    getLatestBlockhash: (commitment) => call('getLatestBlockhash', [{ commitment }], readLatestBlockhash, OF_NOW),
+    getTip: (commitment) => call('getEpochInfo', [{ commitment }], readTip, OF_NOW),
     async getAccounts(addresses, commitment, headBytes) {
       if (addresses.length === 0) return [];
       atMost(addresses, MAX_ACCOUNTS_PER_CALL, 'addresses');
@@ -89,9 +95,9 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts, { maxBytes, isChosen: true });
     },
     simulateTransaction(transaction, options) {
-      return call('simulateTransaction', simulationParams(transaction, options), (result) =>
-        readSimulation(result, options),
-      );
+      const read = (result: unknown) => readSimulation(result, options);
+      const isUnknown = ({ err }: SimulationOutcome) => err === 'BlockhashNotFound';
+      return call('simulateTransaction', simulationParams(transaction, options), read, { isUnknown });
     },
     sendTransaction(transaction, { skipPreflight, preflightCommitment }) {
       const config = { encoding: 'base64', skipPreflight, preflightCommitment };
@@ -120,6 +126,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()));
     },
+    lagging,
     nodes: endpoints.map((endpoint) => createSolanaNode(endpoint, settings.timeoutMs)),
   };
 }

@@ -111,8 +111,21 @@ export interface SolanaRpc {
   getHistory(address: string, before?: string): Promise<readonly HistoryEntry[]>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
+  /**
+   * Which of several nodes lag behind the best of them by more than some 10 s; they are asked after all others. Looked at every 10 s while they are in
+   * use. Takes a second at most, never rejects. Missing where it is not known.
+   */
+  lagging?(): Promise<readonly LaggingNode[]>;
   /** The nodes behind it, one by one; missing where they are not known. */
   readonly nodes?: readonly SolanaNode[];
+}
+
+/** A node that is behind others. */
+export interface LaggingNode {
+  /** Host and port; never the path or the query, which hold keys. */
+  readonly host: string;
+  /** Behind the best of them. */
+  readonly slotsBehind: number;
 }
 
 /**

@@ -42,6 +42,11 @@ export function mayBeSent({ failure, details: { code, mayHaveArrived } }: RpcErr
   return mayHaveArrived === true || isOpen;
 }
 
+/** Whether a node has refused a transaction because it does not know the blockhash: it may be too old, or the node may not have got it yet. */
+export function isBlockhashUnknown({ failure, details: { code, data } }: RpcError): boolean {
+  return failure === 'answer' && code === PREFLIGHT_FAILURE && isRecord(data) && data['err'] === 'BlockhashNotFound';
+}
+
 /** Reads the error of the first send of a transaction. */
 export function readSendFailure(error: unknown): SendFailure {
   // What happens once a byte may have left becomes an RpcError (json-rpc.ts): anything else came up before the call.

@@ -4,6 +4,7 @@ import { createRouter, type RouterSettings } from '../../../src/http/create-rout
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { startLaggingNode } from '../../helpers/nodes/lagging-node.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
 import { until } from '../../helpers/until.js';
 
@@ -75,6 +76,17 @@ describe('readiness, part by part', () => {
     const read = await serve(fixture.facilitatorWith({ now: () => Date.now() + 60_000 }));
     const { status, part } = await read();
     expect([status, part('clock')]).toEqual([200, expect.objectContaining({ state: 'degraded' })]);
+  });
+
+  test('an RPC endpoint that lags behind another is named, and keeps nobody from paying', async () => {
+    const { sandbox } = fixture;
+    const node = await startLaggingNode(sandbox);
+    node.slotsBehind = 60;
+    const read = await serve(fixture.facilitatorWith({ rpcUrl: [node.url, sandbox.rpcUrl] }));
+    const { status, part } = await read();
+    await node.close();
+    const reason = expect.stringMatching(/^127\.0\.0\.1:\d+ is \d+ slots behind; the other endpoints/);
+    expect([status, part('rpc')]).toEqual([200, expect.objectContaining({ state: 'degraded', reason })]);
   });
 
   test('the disk of a SQLite file is a part, and a database takes a write', async () => {

@@ -8,8 +8,10 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { startLyingNode } from '../../helpers/nodes/lying-node.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
 import { ledgerWith } from '../../helpers/storage/ledgers.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 
@@ -295,5 +297,34 @@ describe('another facilitator', () => {
   test('with an RPC of our own, recipients are looked at on the chain', async () => {
     const remote = remoteAt(await serve(fixture.facilitator), { rpcUrl: fixture.sandbox.rpcUrl });
     expect(await onlyFinding(remote, { payTo: newAddress() })).toMatchObject({ code: 'recipient_account_missing' });
+  });
+});
+
+describe('the books', () => {
+  const folder = testFolder();
+
+  async function openShop() {
+    const storage = await openStorage(`sqlite:${folder.newPath('db')}`);
+    const facilitator = fixture.facilitatorWith({ storage });
+    const sold = { facilitator, payTo: fixture.payTo, price: '$0.01' };
+    const url = await fixture.serve((app) => app.get('/', requirePayment(sold), (_req, res) => void res.send('sold')));
+    return { storage, facilitator, url };
+  }
+
+  test('do not know what the fee payer has settled for the wallet: a warning there, and none where it was booked', async () => {
+    const [one, other] = [await openShop(), await openShop()];
+    expect((await fetch(one.url, { headers: (await signPayment(fixture, one.url)).v2 })).status).toBe(200);
+    const target = { payTo: fixture.payTo, price: '$0.01' };
+
+    expect(await onlyFinding(other.facilitator, target)).toMatchObject({
+      code: 'payments_elsewhere',
+      severity: 'warning',
+      about: fixture.feePayer.publicKey.toBase58(),
+    });
+    expect((await other.facilitator.check({ payTo: newAddress() })).findings).not.toContainEqual(
+      expect.objectContaining({ code: 'payments_elsewhere' }),
+    );
+    expect((await one.facilitator.check(target)).findings).toEqual([]);
+    await Promise.all([one.storage.close(), other.storage.close()]);
   });
 });

@@ -8,6 +8,7 @@ const SETTLEMENT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 /** Each is shown, whether it is there or not. */
 const FAULTS = Object.keys({
   rpc_unreachable: true,
+  rpc_behind: true,
   wrong_network: true,
   fee_payer_empty: true,
   fee_payer_low: true,

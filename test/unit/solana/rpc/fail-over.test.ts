@@ -1,4 +1,5 @@
-import { createFailOver, type FailOverOptions } from '../../../../src/solana/rpc/fail-over.js';
+import type { PoolOptions } from '../../../../src/solana/rpc/endpoint-pool.js';
+import { createFailOver } from '../../../../src/solana/rpc/fail-over.js';
 import type { JsonRpcEndpoint } from '../../../../src/solana/rpc/json-rpc.js';
 import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
@@ -35,8 +36,8 @@ function endpoint(host: string, act: Act) {
   };
 }
 
-function over(endpoints: readonly JsonRpcEndpoint[], options: Partial<FailOverOptions> = {}) {
-  const call = createFailOver(endpoints, {
+function over(endpoints: readonly JsonRpcEndpoint[], options: Partial<PoolOptions> = {}) {
+  const { call } = createFailOver(endpoints, {
     now: () => clock.now,
     random: () => 1,
     firstRestMs: 100,

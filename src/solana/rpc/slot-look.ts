@@ -1,0 +1,96 @@
+import { withTimeout } from '../../lib/work/with-timeout.js';
+import type { JsonRpcEndpoint } from './json-rpc.js';
+import { readTip } from './rpc-responses.js';
+
+/** How far each of several endpoints is, by the slots that they name. */
+export interface SlotLook {
+  /**
+   * Asks all that are well how far they are, unless that was done a moment ago: whoever comes meanwhile shares it. Takes
+   * {@link PATIENCE_MS} at most, never rejects. Where there is one endpoint alone nobody is asked.
+   */
+  look(): Promise<void>;
+  /** Has the next `look` ask, however fresh what is known is: an endpoint did not know what another one knows. */
+  doubt(): void;
+  /** How many slots an endpoint was behind the best of them, 0 where that is few enough for what is done here, or not known. */
+  behind(endpoint: JsonRpcEndpoint): number;
+}
+
+/** What looking takes. */
+export interface SlotLookParts {
+  readonly endpoints: readonly JsonRpcEndpoint[];
+  /** Whether an endpoint is well: one that rests is left alone. */
+  isWell(endpoint: JsonRpcEndpoint): boolean;
+  /** Milliseconds since any fixed point. */
+  readonly now: () => number;
+  /** How long what is known holds, in milliseconds; with `Infinity` nobody is asked. */
+  readonly freshMs: number;
+}
+
+/** Some 10 s of the chain: well within the life of a blockhash, and more than the members of a provider's pool are apart. */
+const MAX_SLOTS_BEHIND = 25;
+const PATIENCE_MS = 1_000;
+/** One doubt does not follow another at once: who sends blockhashes that do not exist is not to choose how often is asked. */
+const DOUBT_MS = 1_000;
+
+/** Makes what compares endpoints. It asks nothing by itself: whoever uses them has it look. */
+export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookParts): SlotLook {
+  const slots = new Map<JsonRpcEndpoint, number>();
+  const told = new Set<JsonRpcEndpoint>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isDoubted = false;
+  let underWay: Promise<unknown> | undefined;
+
+  async function ask(endpoint: JsonRpcEndpoint): Promise<void> {
+    const told = await withTimeout(PATIENCE_MS, () =>
+      endpoint.call('getEpochInfo', [{ commitment: 'processed' }], PATIENCE_MS).then(readTip),
+    );
+    // A slot of before stays: the chain has not gone back since.
+    if (told !== undefined) slots.set(endpoint, told.value.slot);
+  }
+
+  function isFresh(): boolean {
+    return now() - lookedAt < (isDoubted ? Math.min(DOUBT_MS, freshMs) : freshMs);
+  }
+
+  function lagOf(endpoint: JsonRpcEndpoint): number {
+    const slot = slots.get(endpoint);
+    return slot === undefined ? 0 : Math.max(...slots.values()) - slot;
+  }
+
+  function tell(): void {
+    for (const endpoint of endpoints) {
+      const lag = lagOf(endpoint);
+      if (lag > MAX_SLOTS_BEHIND && !told.has(endpoint)) warn(endpoint.host, lag);
+      if (lag > MAX_SLOTS_BEHIND) told.add(endpoint);
+      // One that is now a little above the bound and now a little below has been told of.
+      if (lag < MAX_SLOTS_BEHIND / 2) told.delete(endpoint);
+    }
+  }
+
+  return {
+    async look() {
+      if (endpoints.length < 2 || freshMs === Number.POSITIVE_INFINITY) return;
+      if (underWay === undefined && !isFresh()) {
+        isDoubted = false;
+        lookedAt = now();
+        underWay = Promise.all(endpoints.filter(isWell).map(ask)).then(() => {
+          underWay = undefined;
+          tell();
+        });
+      }
+      await underWay;
+    },
+    doubt() {
+      isDoubted = true;
+    },
+    behind(endpoint) {
+      const lag = lagOf(endpoint);
+      return lag > MAX_SLOTS_BEHIND ? lag : 0;
+    },
+  };
+}
+
+function warn(host: string, lag: number): void {
+  const text = `the Solana RPC ${host} is ${lag} slots behind the best of the endpoints; the others are asked instead. To mend it: see what its provider says, or set rpcUrl (SOLANA_RPC_URL) to endpoints that keep up`;
+  process.emitWarning(text, { code: 'TOLLHOUSE_RPC_BEHIND' });
+}
