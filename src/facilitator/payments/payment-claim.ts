@@ -1,4 +1,3 @@
-import { defined } from '../../lib/defined.js';
 import type { Receipt, Settlement } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Claim } from '../types.js';
@@ -28,70 +27,100 @@ export interface ClaimSettlement {
   readonly isWanted?: (() => Promise<boolean>) | undefined;
 }
 
-/** A payment that this process holds. Whichever verb ends the claim also ends the lease. */
-export function createClaim({ ledger, leases, record, lease, receipt: landed, settle, ...own }: ClaimParts): Claim {
-  const { id, payer, terms } = record;
-  let receipt = landed;
+/**
+ * A payment that this process holds. Whichever verb ends the claim also ends the lease. A class, as an object literal with getters would
+ * give each payment a hidden class of its own, and whoever reads from it would look it up anew.
+ */
+class PaymentClaim implements Claim {
+  readonly id: string;
+  readonly lease: string;
+  readonly payer: string;
+  readonly terms: Claim['terms'];
+  readonly resource: string;
+  readonly resumed: boolean;
+  declare readonly buys?: NonNullable<Claim['buys']>;
+  readonly #parts: ClaimParts;
+  #receipt: Receipt | undefined;
   /** The money is there, and nothing was given for it. */
-  let isOwed = landed !== undefined;
-  let settling: Promise<Settlement> | undefined;
+  #isOwed: boolean;
+  #settling: Promise<Settlement> | undefined;
 
-  async function settleOnce(options: ClaimSettlement): Promise<Settlement> {
-    const { served } = options;
+  constructor(parts: ClaimParts) {
+    const { record, lease, receipt, resumed } = parts;
+    this.id = record.id;
+    this.lease = lease;
+    this.payer = record.payer;
+    this.terms = record.terms;
+    this.resource = resourceOf(record);
+    this.resumed = resumed;
+    if (record.buys !== undefined) this.buys = record.buys;
+    this.#parts = parts;
+    this.#receipt = receipt;
+    this.#isOwed = receipt !== undefined;
+  }
+
+  get receipt(): Receipt | undefined {
+    return this.#receipt;
+  }
+
+  get mayBeSent(): boolean {
+    return this.#parts.mayBeSent?.() ?? true;
+  }
+
+  async settle({ served = false, isWanted }: Partial<ClaimSettlement> = {}): Promise<Settlement> {
+    const receipt = this.#receipt;
+    this.#settling ??=
+      receipt === undefined ? this.#settleOnce({ served, isWanted }) : Promise.resolve({ status: 'settled', receipt });
+    const settlement = await this.#settling;
+    // Money that had landed before was written down as owed.
+    if (served && this.#isOwed) await this.served();
+    return settlement;
+  }
+
+  isHeld(): Promise<boolean> {
+    return this.#parts.leases.isHeld(this.id, this.lease);
+  }
+
+  async forget(): Promise<void> {
+    this.#over();
+    await this.#parts.ledger.forget(this.id, this.lease);
+  }
+
+  async keep(): Promise<void> {
+    this.#over();
+    await this.#parts.ledger.keep(this.id, this.lease);
+  }
+
+  runAgain(): Promise<boolean> {
+    return this.#parts.ledger.runAgain(this.id, this.lease);
+  }
+
+  async served(write?: () => Promise<unknown>): Promise<void> {
+    const { leases, ledger } = this.#parts;
+    this.#isOwed = false;
+    await leases.finish(this.lease, write ?? (() => ledger.served(this.id, this.lease)));
+  }
+
+  async #settleOnce(options: ClaimSettlement): Promise<Settlement> {
     try {
-      const settlement = await settle(options);
-      if (settlement.status === 'settled') receipt = settlement.receipt;
-      isOwed = settlement.status === 'settled' && !served;
+      const settlement = await this.#parts.settle(options);
+      if (settlement.status === 'settled') this.#receipt = settlement.receipt;
+      this.#isOwed = settlement.status === 'settled' && !options.served;
       return settlement;
     } finally {
-      if (!isOwed) over();
+      if (!this.#isOwed) this.#over();
     }
   }
 
-  function over(): void {
-    leases.drop(lease);
-    own.drop?.();
+  #over(): void {
+    this.#parts.leases.drop(this.lease);
+    this.#parts.drop?.();
   }
+}
 
-  async function useUp(write: () => Promise<unknown> = () => ledger.served(id, lease)): Promise<void> {
-    isOwed = false;
-    await leases.finish(lease, write);
-  }
-
-  return {
-    id,
-    lease,
-    payer,
-    terms,
-    resource: resourceOf(record),
-    resumed: own.resumed,
-    get receipt() {
-      return receipt;
-    },
-    get mayBeSent() {
-      return own.mayBeSent?.() ?? true;
-    },
-    async settle({ served = false, isWanted } = {}) {
-      settling ??=
-        receipt === undefined ? settleOnce({ served, isWanted }) : Promise.resolve({ status: 'settled', receipt });
-      const settlement = await settling;
-      // Money that had landed before was written down as owed.
-      if (served && isOwed) await useUp();
-      return settlement;
-    },
-    isHeld: () => leases.isHeld(id, lease),
-    async forget() {
-      over();
-      await ledger.forget(id, lease);
-    },
-    async keep() {
-      over();
-      await ledger.keep(id, lease);
-    },
-    runAgain: () => ledger.runAgain(id, lease),
-    served: useUp,
-    ...defined({ buys: record.buys }),
-  };
+/** Makes the claim to a payment that the ledger has given this process. */
+export function createClaim(parts: ClaimParts): Claim {
+  return new PaymentClaim(parts);
 }
 
 /** Lets go of a payment that was held to learn its outcome. One that nobody had brought by then is not to be known by that. */
