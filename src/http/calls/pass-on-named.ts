@@ -65,9 +65,9 @@ export async function passOnNamed(
       charged(now) {
         endNow = now;
       },
-      outlivesCaller: () => !recorded.cannotBeKept,
+      outlivesCaller: () => !recorded.cannotBeKept(),
       // What could be kept is taken to its end, unless he holds it up for too long.
-      isCallersLoss: (headSent) => headSent || ending !== undefined || recorded.cannotBeKept,
+      isCallersLoss: (headSent) => headSent || ending !== undefined || recorded.cannotBeKept(),
       async notCharged(it) {
         const headers = await passed.notCharged(it);
         await named.abandon();

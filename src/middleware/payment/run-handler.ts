@@ -26,7 +26,7 @@ export async function runHandler(paid: PaidRequest, _: unknown, recorded: Record
   await Promise.race([recorded.ended, closed(res)]);
   // The handler may still make a whole response, which can be asked for again, or say what it has cost: not of what this side broke off.
   const isCut = !recorded.hasEnded && isBrokenHere();
-  const mayMatter = !isCut && (!recorded.cannotBeKept || meter !== undefined);
+  const mayMatter = !isCut && (!recorded.cannotBeKept() || meter !== undefined);
   if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere() || meter?.isKept === true);

@@ -45,7 +45,7 @@ export interface RecordedResponse {
   /** The same, and `beforeEnd` is done. */
   readonly hasEnded: boolean;
   /** Whether it cannot be kept, whenever its handler ends it: a stream of events, or longer than what is kept. */
-  readonly cannotBeKept: boolean;
+  cannotBeKept(): boolean;
   /** What `beforeEnd` said: whether it can be had again. */
   readonly isKept: boolean;
   /** Resolves when it {@link hasEnded}. */
@@ -77,7 +77,7 @@ export function recordResponse(
     ended,
     isEnding: false,
     endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
-    get cannotBeKept() {
+    cannotBeKept() {
       return !isWhole || isEventStream(res);
     },
   };
