@@ -91,7 +91,7 @@ export class Paywall {
         if (brought.status === 'in') return this.#open(brought.answer, header);
         if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
         const text = refusalText(brought);
-        this.say(wasPaid && text === 'refused' ? 'lost' : text, refusalWords(brought));
+        this.say(wasPaid && text === 'refused' ? 'lost' : text, refusalWords(brought, this.#data));
         await this.#follow({ status: 'stopped', next: 'again' });
       }),
     );

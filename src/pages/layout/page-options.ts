@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
 import type { PageTexts, PaywallStateTexts } from '../texts/page-texts.js';
+import type { ReasonTexts, RefusalTexts } from '../texts/refusals/refusal-texts.js';
 import type { ServiceTexts } from '../texts/service/service-texts.js';
 import type { RenderPaywall } from './own-page.js';
 import type { PageBrand } from './page-brand.js';
@@ -32,7 +33,9 @@ export interface PageOptions {
 }
 
 /** Texts of a page in somebody's own words. */
-export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'state'>> & {
+export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'refusals' | 'reasons' | 'state'>> & {
+  readonly refusals?: Partial<RefusalTexts>;
+  readonly reasons?: Partial<ReasonTexts>;
   readonly state?: Partial<PaywallStateTexts>;
   /** Of the service's own pages. */
   readonly service?: Partial<Omit<ServiceTexts, 'language'>>;

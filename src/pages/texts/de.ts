@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { DE_REASONS, DE_REFUSALS } from './refusals/de.js';
 
 /** German. */
 export const DE: PageTexts = {
@@ -40,6 +41,8 @@ export const DE: PageTexts = {
   byProgram: 'Mit jedem x402-Client, oder im Terminal:',
   needsScript: 'Zum Bezahlen hier braucht es JavaScript.',
   signInNeedsScript: 'Um sich hier mit einer Wallet anzumelden, braucht es JavaScript.',
+  refusals: DE_REFUSALS,
+  reasons: DE_REASONS,
   state: {
     payWith: '{price} mit {wallet} zahlen',
     signInWith: 'Mit {wallet} anmelden',
@@ -53,6 +56,7 @@ export const DE: PageTexts = {
     pending: 'Das Netz hat die Zahlung noch nicht bestätigt. Diese Seite schaut weiter nach; Sie zahlen einmal.',
     away: 'Die Website antwortet nicht. Ihre Zahlung ist aufgehoben und wird wieder gebracht; Sie zahlen einmal.',
     declined: '{wallet} hat nicht unterschrieben. Es wurde nichts bezahlt.',
+    notSigned: '{wallet} hat nicht unterschrieben.',
     wrongNetwork: '{wallet} ist nicht auf {network}. Wechseln Sie dort das Netz, oder nehmen Sie eine andere Wallet.',
     notEnough: 'Zu wenig: es fehlen {missing}. Diese Wallet hat {balance}.',
     noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und versuchen Sie es dann wieder.',

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { FR_REASONS, FR_REFUSALS } from './refusals/fr.js';
 
 /** French. */
 export const FR: PageTexts = {
@@ -39,6 +40,8 @@ export const FR: PageTexts = {
   byProgram: 'Avec tout client x402, ou depuis un terminal :',
   needsScript: 'Pour payer ici, il faut JavaScript.',
   signInNeedsScript: 'Pour se connecter ici avec un portefeuille, il faut JavaScript.',
+  refusals: FR_REFUSALS,
+  reasons: FR_REASONS,
   state: {
     payWith: 'Payer {price} avec {wallet}',
     signInWith: 'Se connecter avec {wallet}',
@@ -53,6 +56,7 @@ export const FR: PageTexts = {
       'Le réseau n’a pas encore confirmé le paiement. Cette page continue de regarder ; vous payez une seule fois.',
     away: 'Le site ne répond pas. Votre paiement est gardé et présenté de nouveau ; vous payez une seule fois.',
     declined: '{wallet} n’a pas signé. Rien n’a été payé.',
+    notSigned: '{wallet} n’a pas signé.',
     wrongNetwork: '{wallet} n’est pas sur {network}. Changez son réseau, ou prenez un autre portefeuille.',
     notEnough: 'Pas assez : il manque {missing}. Ce portefeuille a {balance}.',
     noToken: 'Ce portefeuille n’a pas encore de {token}. Envoyez-lui {missing}, puis réessayez.',

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { JA_REASONS, JA_REFUSALS } from './refusals/ja.js';
 
 /** Japanese. */
 export const JA: PageTexts = {
@@ -38,6 +39,8 @@ export const JA: PageTexts = {
   byProgram: 'x402 クライアント、またはターミナルから:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',
   signInNeedsScript: 'ここでウォレットでサインインするには JavaScript が必要です。',
+  refusals: JA_REFUSALS,
+  reasons: JA_REASONS,
   state: {
     payWith: '{wallet} で {price} を支払う',
     signInWith: '{wallet} でサインイン',
@@ -51,6 +54,7 @@ export const JA: PageTexts = {
     pending: 'ネットワークがまだお支払いを確認していません。このページは確認を続けます。お支払いは 1 回だけです。',
     away: 'サイトが応答しません。お支払いは保持され、もう一度送られます。お支払いは 1 回だけです。',
     declined: '{wallet} は署名しませんでした。お支払いはされていません。',
+    notSigned: '{wallet} は署名しませんでした。',
     wrongNetwork:
       '{wallet} は {network} に対応していません。ネットワークを切り替えるか、別のウォレットを使ってください。',
     notEnough: '{missing} 足りません。このウォレットの残高は {balance} です。',

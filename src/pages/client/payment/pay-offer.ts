@@ -1,5 +1,6 @@
 import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
+import { reasonInWords } from '../../texts/refusals/reason-words.js';
 import { canEnterWith } from '../enter.js';
 import { toBase64, toHeader } from '../wire/bytes.js';
 import { ALREADY_USED, type Brought, bringPayment, PAID_BEFORE } from './bring-payment.js';
@@ -51,7 +52,7 @@ export async function payOffer(
   if (account === undefined) return stop('declined');
   for (let isRenewed = false; ; isRenewed = true) {
     if (!isRenewed) say('preparing');
-    const preparation = await prepare(data.request, offer, account.address);
+    const preparation = await prepare(data, offer, account.address);
     if (preparation.status === 'in') return preparation;
     if (preparation.status === 'failed') return stop('notPrepared', { reason: preparation.reason });
     if (hasWaited) return stop('otherTabDone');
@@ -71,7 +72,8 @@ export async function payOffer(
     if (brought.status === 'failed') return { status: 'kept', header };
     // Where it was brought before, and no word came of that, it is for the reader to say whether another is signed.
     const mayRenew = !isRenewed && !brought.isDoubtful && RUN_OUT.has(brought.code);
-    if (!mayRenew) return stop(refusalText(brought), refusalWords(brought), isPaidBefore(brought) ? 'reload' : 'again');
+    if (!mayRenew)
+      return stop(refusalText(brought), refusalWords(brought, data), isPaidBefore(brought) ? 'reload' : 'again');
   }
 }
 
@@ -93,8 +95,11 @@ export function refusalText(refused: Refused): 'lost' | 'paidBefore' | 'refused'
 }
 
 /** The words that are put into it. */
-export function refusalWords({ reason, signature }: Refused): Readonly<Record<string, string>> {
-  return { reason, signature };
+export function refusalWords(
+  { code, reason: detail, signature }: Refused,
+  { reasons }: Pick<PaywallData, 'reasons'>,
+): Readonly<Record<string, string>> {
+  return { reason: reasonInWords({ code, detail }, reasons), signature };
 }
 
 function isPaidBefore({ code, signature }: Refused): boolean {
