@@ -3,6 +3,7 @@ import { holdingsOf } from '../../access/holdings.js';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
+import { amountIn } from '../../pages/texts/amounts.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { writeUnsignedPayment } from '../../protocol/codecs/x402-v2.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -21,6 +22,8 @@ export interface PreparedPayment {
   /** What the wallet has, and what it lacks; missing where the chain was not asked. */
   readonly balance?: string;
   readonly missing?: string;
+  /** Whether it has nothing at all of the token. */
+  readonly isEmpty?: boolean;
 }
 
 /**
@@ -31,16 +34,17 @@ export async function preparePayment(
   options: ResolvedPaymentOptions,
   offered: readonly Terms[],
   wanted: PaymentWanted,
+  language: string,
 ): Promise<PreparedPayment> {
   const { facilitator } = options;
   const terms = chosenTerms(offered, wanted);
   const [transaction, funds] = await Promise.all([
     facilitator.unsignedPayment(terms, wanted.payer),
-    fundsOf(facilitator, terms, wanted.payer),
+    fundsOf(facilitator, terms, wanted.payer, language),
   ]);
   const extras = { nonce: newNonce(), paymentFlow: paymentFlowOf(options), extensions: identifierOf(options) };
   return {
-    offer: shownPrice(terms, facilitator.tokens),
+    offer: shownPrice(terms, facilitator.tokens, language),
     payment: writeUnsignedPayment(terms, extras, transaction),
     ...funds,
   };
@@ -58,14 +62,15 @@ async function fundsOf(
   facilitator: Facilitator,
   { asset, amount }: Terms,
   wallet: string,
-): Promise<Pick<PreparedPayment, 'balance' | 'missing'>> {
+  language: string,
+): Promise<Pick<PreparedPayment, 'balance' | 'missing' | 'isEmpty'>> {
   try {
     const { forAnybody } = holdingsOf(facilitator);
     const held = await forAnybody.readHolding({ wallet, mints: [asset], atLeast: amount });
     if (held.amount >= amount) return {};
     const facts = facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset));
-    const say = (units: bigint) => inToken(units, asset, facts);
-    return { balance: say(held.amount), missing: say(amount - held.amount) };
+    const say = (units: bigint) => inToken(units, asset, facts, language);
+    return { balance: say(held.amount), missing: say(amount - held.amount), isEmpty: held.amount === 0n };
   } catch (error) {
     // Whether it is enough is told when it is paid.
     if (error instanceof TollhouseError) return {};
@@ -73,9 +78,9 @@ async function fundsOf(
   }
 }
 
-function inToken(units: bigint, asset: string, facts: Partial<Token> | undefined): string {
+function inToken(units: bigint, asset: string, facts: Partial<Token> | undefined, language: string): string {
   const amount = facts?.decimals === undefined ? String(units) : formatAmount(units, facts.decimals);
-  return `${amount} ${facts?.symbol ?? asset}`;
+  return amountIn(language, { amount, token: facts?.symbol ?? asset });
 }
 
 /** A name for the payment, where the seller asks for one. */

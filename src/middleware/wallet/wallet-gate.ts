@@ -26,6 +26,7 @@ import { keptSignIn, signedOut } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
+import { watchSite } from './watch-site.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -86,6 +87,7 @@ type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOpti
 /** Fills in what gates on one facilitator share. */
 export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
   const { facilitator, identity, holdings, baseUrl, scope, requestNames, page } = options;
+  if (identity === undefined) watchSite(identityOf(facilitator), baseUrl);
   return {
     facilitator,
     requestNames,

@@ -87,6 +87,7 @@ export function buysInWords({ bought }: ShownOffer, texts: PageTexts): string {
 /** What is said of an outage; undefined where there is none. */
 export function outageInWords({ texts, outage }: PaywallContent): string | undefined {
   if (outage === undefined) return undefined;
+  if (outage === 'not_configured') return texts.reasons.notSetUp;
   return outage === 'fee_limit_reached' ? texts.noMoreThisHour : texts.tryLater;
 }
 
@@ -99,6 +100,7 @@ export function problemInWords({ texts, problem }: PaywallContent): string | und
 
 /** What a page is headed by. */
 export function headingOf({ texts, resource, offers, isWaiting, problem, outage }: PaywallContent): string {
+  if (outage === 'not_configured') return texts.notSetUpYet;
   if (outage !== undefined) return texts.unavailable;
   if (isWaiting) return texts.waiting;
   const noOffer = problem === undefined ? texts.signInRequired : refusalHeading(problem, texts);

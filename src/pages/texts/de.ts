@@ -15,6 +15,7 @@ export const DE: PageTexts = {
   tooLittle: 'Diese Wallet reicht nicht aus',
   waiting: 'Ihre Zahlung ist unterwegs',
   unavailable: 'Zurzeit nicht verfügbar',
+  notSetUpYet: 'Diese Seite ist noch nicht eingerichtet',
   tryLater:
     'Gerade lässt sich nicht feststellen, wer eintreten darf. Das liegt an uns; versuchen Sie es gleich noch einmal.',
   noMoreThisHour:

@@ -15,6 +15,7 @@ export const EN: PageTexts = {
   tooLittle: 'This wallet is not enough',
   waiting: 'Your payment is on its way',
   unavailable: 'Not available at the moment',
+  notSetUpYet: 'This page is not set up yet',
   tryLater: 'Who may come in cannot be found out just now. It is on our side; try again in a moment.',
   noMoreThisHour: 'No more payments can be taken in this hour. Try again later.',
   choose: 'Choose what to buy',

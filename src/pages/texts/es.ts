@@ -15,6 +15,7 @@ export const ES: PageTexts = {
   tooLittle: 'Esta cartera no alcanza',
   waiting: 'Su pago está en camino',
   unavailable: 'No disponible en este momento',
+  notSetUpYet: 'Esta página aún no está configurada',
   tryLater: 'Ahora mismo no se puede saber quién puede entrar. Es cosa nuestra; inténtelo de nuevo en un momento.',
   noMoreThisHour: 'En esta hora no se pueden aceptar más pagos. Inténtelo más tarde.',
   choose: 'Elija qué comprar',

@@ -15,6 +15,7 @@ export const FR: PageTexts = {
   tooLittle: 'Ce portefeuille ne suffit pas',
   waiting: 'Votre paiement est en route',
   unavailable: 'Indisponible pour le moment',
+  notSetUpYet: 'Cette page n’est pas encore configurée',
   tryLater:
     'Il est impossible pour l’instant de savoir qui peut entrer. Cela vient de nous ; réessayez dans un moment.',
   noMoreThisHour: 'Aucun autre paiement ne peut être pris pendant cette heure. Réessayez plus tard.',

@@ -15,6 +15,7 @@ export const JA: PageTexts = {
   tooLittle: 'このウォレットでは足りません',
   waiting: 'お支払いを処理しています',
   unavailable: '現在ご利用いただけません',
+  notSetUpYet: 'このページはまだ設定されていません',
   tryLater: 'ただいま入場の可否を確認できません。こちら側の問題です。しばらくしてからもう一度お試しください。',
   noMoreThisHour: 'この時間はこれ以上お支払いを受け付けられません。後でもう一度お試しください。',
   choose: '購入する内容を選んでください',

@@ -55,6 +55,8 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly tooLittle: string;
   readonly waiting: string;
   readonly unavailable: string;
+  /** Heads a page of a site whose operator has not told it its name. */
+  readonly notSetUpYet: string;
   readonly tryLater: string;
   readonly noMoreThisHour: string;
   readonly choose: string;

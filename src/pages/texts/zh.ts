@@ -15,6 +15,7 @@ export const ZH: PageTexts = {
   tooLittle: '此钱包余额不足',
   waiting: '您的付款正在处理',
   unavailable: '暂时无法使用',
+  notSetUpYet: '此页面尚未设置完成',
   tryLater: '目前无法确认谁可以进入。这是我们的问题，请稍后再试。',
   noMoreThisHour: '本小时内无法再接受付款。请稍后再试。',
   choose: '请选择要购买的内容',

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { createRouter } from '../../../src/http/create-router.js';
@@ -24,12 +25,24 @@ interface Answer {
 
 /** A request whose `Host` is what its sender likes. */
 function ask(url: string, host: string, { body, ...headers }: Record<string, string> = {}): Promise<Answer> {
+  return askText(url, host, { ...(body === undefined ? {} : { body }), ...headers }).then(({ text, ...answer }) => ({
+    ...answer,
+    body: text === '' ? {} : JSON.parse(text),
+  }));
+}
+
+interface Page extends Omit<Answer, 'body'> {
+  readonly text: string;
+}
+
+/** The same, answered by a text. */
+function askText(url: string, host: string, { body, ...headers }: Record<string, string> = {}): Promise<Page> {
   const method = body === undefined ? 'GET' : 'POST';
   const all = { host, 'content-type': 'application/json', ...headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: all, agent: false }, async (res) => {
       const text = (await res.toArray()).join('');
-      resolve({ status: res.statusCode, headers: res.headers, body: text === '' ? {} : JSON.parse(text) });
+      resolve({ status: res.statusCode, headers: res.headers, text });
     });
     sent.on('error', reject).end(body);
   });
@@ -98,6 +111,36 @@ describe('the name that a sign-in is for', () => {
       expect(body['detail']).toMatch(/BASE_URL.*"baseUrl".*"domain"/);
       expect(JSON.stringify(body)).not.toContain('wants you to sign in');
     }
+  });
+
+  test('without one is no raw error to a reader, who gets a page, in the language of the reader', async () => {
+    for (const [language, heading] of [
+      ['en', 'This page is not set up yet'],
+      ['de', 'Diese Seite ist noch nicht eingerichtet'],
+    ] as const) {
+      const headers = { accept: 'text/html', 'accept-language': language };
+      const { status, text } = await askText(`${nameless}/club`, 'shop.example', headers);
+      expect([status, text.includes(`<h1>${heading}</h1>`), text.includes('BASE_URL')]).toEqual([501, true, false]);
+    }
+  });
+
+  test('is missed before anybody comes, in production, unless a gate or a router says it', async () => {
+    const { facilitatorWith } = fixture;
+    const warned: string[] = [];
+    const note = ({ message }: Error) => warned.push(message);
+    const before = process.env['NODE_ENV'];
+    process.on('warning', note);
+    process.env['NODE_ENV'] = 'production';
+    try {
+      const heard = once(process, 'warning');
+      requireTokenBalance({ facilitator: facilitatorWith({}), mint: 'USDC', minBalance: 0, baseUrl: SHOP });
+      requireTokenBalance({ facilitator: facilitatorWith({}), mint: 'USDC', minBalance: 0 });
+      await heard;
+    } finally {
+      process.env['NODE_ENV'] = before;
+      process.off('warning', note);
+    }
+    expect(warned).toEqual([expect.stringContaining('knows no name of this site')]);
   });
 
   test('is that of the router at gates with its identity and no name of their own, in the resource of a 402 too', async () => {

@@ -58,8 +58,8 @@ export async function payOffer(
     if (hasWaited) return stop('otherTabDone');
     const { prepared } = preparation;
     if (!isSame(prepared.offer, offer)) return stop('priceChanged', {}, 'reload');
-    const { balance, missing } = prepared;
-    if (missing !== undefined) return stop(isNothing(balance) ? 'noToken' : 'notEnough', { balance, missing });
+    const { balance, missing, isEmpty } = prepared;
+    if (missing !== undefined) return stop(isEmpty ? 'noToken' : 'notEnough', { balance, missing });
     say(isRenewed ? 'renewed' : 'confirm', words);
     const header = await signed(prepared, wallet, account, data.chain).catch(() => undefined);
     if (header === undefined) return stop('declined');
@@ -117,8 +117,4 @@ async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAc
 
 function isSame(one: PageOffer, other: PageOffer): boolean {
   return one.asset === other.asset && one.amount === other.amount;
-}
-
-function isNothing(balance: string | undefined): boolean {
-  return balance !== undefined && /^0(?![.\d])/.test(balance);
 }

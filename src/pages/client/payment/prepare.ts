@@ -12,6 +12,8 @@ export interface PaymentToSign {
   /** What the wallet has of the token, and what it lacks, for people. Missing where that is not known. */
   readonly balance?: string;
   readonly missing?: string;
+  /** Whether it has nothing at all of the token. */
+  readonly isEmpty?: boolean;
 }
 
 /** What came of asking for a payment. */
