@@ -120,7 +120,7 @@ describe('the page that asks a browser to pay where holders come in as well', ()
   });
 
   test('names every way in, whichever gate stands first, and however they are nested', async () => {
-    expect(await noteOf('/paid-or-all', 'en', 402)).toMatch(/at least 100\.5 USDC or 20 \w+ \(tier “Patron/);
+    expect(await noteOf('/paid-or-all', 'en', 402)).toMatch(/at least 100\.50 USDC or 20 \w+ \(tier “Patron/);
   });
 
   test('says nothing of it where there is no such way', async () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request } from 'node:http';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { createRouter } from '../../../src/http/create-router.js';
@@ -122,25 +121,6 @@ describe('the name that a sign-in is for', () => {
       const { status, text } = await askText(`${nameless}/club`, 'shop.example', headers);
       expect([status, text.includes(`<h1>${heading}</h1>`), text.includes('BASE_URL')]).toEqual([501, true, false]);
     }
-  });
-
-  test('is missed before anybody comes, in production, unless a gate or a router says it', async () => {
-    const { facilitatorWith } = fixture;
-    const warned: string[] = [];
-    const note = ({ message }: Error) => warned.push(message);
-    const before = process.env['NODE_ENV'];
-    process.on('warning', note);
-    process.env['NODE_ENV'] = 'production';
-    try {
-      const heard = once(process, 'warning');
-      requireTokenBalance({ facilitator: facilitatorWith({}), mint: 'USDC', minBalance: 0, baseUrl: SHOP });
-      requireTokenBalance({ facilitator: facilitatorWith({}), mint: 'USDC', minBalance: 0 });
-      await heard;
-    } finally {
-      process.env['NODE_ENV'] = before;
-      process.off('warning', note);
-    }
-    expect(warned).toEqual([expect.stringContaining('knows no name of this site')]);
   });
 
   test('is that of the router at gates with its identity and no name of their own, in the resource of a 402 too', async () => {
