@@ -9,7 +9,7 @@ import { type BenchPart, quantile } from './figure.js';
 /** As on the cluster: the chain's own time is what it is there. */
 const SLOT_MS = 400;
 const CONTENT = '<!doctype html><title>an essay</title><p id="text">what was paid for</p>';
-const PAY = 'text=Pay 0.5 USDC with Test Wallet';
+const PAY = 'text=Pay 0.50 USDC with Test Wallet';
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
 /** What a reader waits for: the page of a price beside a bare one, and what was bought beside a program's paid request. */

@@ -11,7 +11,7 @@ import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
 /** Pictures of the pages go to the folder that is named here. Default: none are made. */
 const { SCREENSHOTS } = process.env;
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 /** Of a server whose pages are somebody's own. */
 const BRAND = {
   PAGE_NAME: 'Alpine Data',

@@ -4,7 +4,7 @@ import type { PaywallTerms, RenderPaywall } from '../../src/pages/layout/own-pag
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 
 (HAS_BROWSER ? describe : describe.skip)(`a page of the seller's own, in Chromium${WHY_NOT}`, () => {
   const stand = usePaywallStand();
@@ -35,7 +35,7 @@ const PAY = 'Pay 0.5 USDC with Test Wallet';
       const places = '<div id="action"></div><p id="status"></p>';
       return `<!doctype html><title>ours</title><h1>${req.path}: ${terms.offers[0]?.price}</h1>${places}${terms.script}`;
     });
-    expect([answer?.status(), await stand.page().textContent('h1')]).toEqual([402, '/essay: 0.5 USDC']);
+    expect([answer?.status(), await stand.page().textContent('h1')]).toEqual([402, '/essay: 0.50 USDC']);
     const headers = await answer?.allHeaders();
     expect(headers).toMatchObject({
       'content-security-policy': expect.stringContaining(`script-src 'nonce-${told[0]?.nonce}'`),
@@ -48,7 +48,7 @@ const PAY = 'Pay 0.5 USDC with Test Wallet';
       {
         ...{ url: `${url}/essay`, description: 'An essay', network: 'solana-devnet', networkName: 'Solana devnet' },
         ...{ canSignIn: false, isFeePaid: true, isWaiting: false, language: 'en' },
-        offers: [{ price: '0.5 USDC', token: 'USDC', amount: '500000', buys: 'once', payTo: payTo.toString() }],
+        offers: [{ price: '0.50 USDC', token: 'USDC', amount: '500000', buys: 'once', payTo: payTo.toString() }],
       },
     ]);
     await stand.press(PAY);
@@ -62,7 +62,7 @@ const PAY = 'Pay 0.5 USDC with Test Wallet';
       `<!doctype html><title>ours</title>${style}<nav>ours</nav><main>${card}</main>${script}`;
     await open(render, { price: ['$0.10', { price: '$0.50', pass: { for: '24h' } }] });
     await stand.page().waitForSelector('nav');
-    await stand.page().click('label:has-text("0.5 USDC")');
+    await stand.page().click('label:has-text("0.50 USDC")');
     await stand.press(PAY);
     await stand.read();
     expect([stand.settled(), stand.faults]).toEqual([1, []]);

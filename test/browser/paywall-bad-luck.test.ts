@@ -6,7 +6,7 @@ import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 const PAID_HERE = 'Paid. Here it is:';
 /** As a browser does that keeps no cookies and does not say so. */
 const NO_COOKIES = `

@@ -7,7 +7,7 @@ import { requireTokenBalance } from '../../src/middleware/wallet/require-token-b
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data: blob:; require-trusted-types-for 'script'";
 const HOSTILE = '</p><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">{wallet}';
@@ -66,7 +66,7 @@ document.addEventListener('tollhouse-unlocked', async (event) => {
     const page = stand.page();
     await page.waitForSelector(`text=${PAY}`);
     expect(await page.textContent('#preview')).toBe('it begins');
-    for (const text of ['The long way home', '0.5 USDC', 'once', 'Solana devnet']) {
+    for (const text of ['The long way home', '0.50 USDC', 'once', 'Solana devnet']) {
       await page.waitForSelector(`tollhouse-paywall >> text=${text}`);
     }
     await stand.press(PAY);
@@ -134,7 +134,7 @@ document.addEventListener('tollhouse-unlocked', async (event) => {
     await stand.press(PAY);
     await stand.says('The price has changed. Nothing was paid');
     await stand.press('Try again');
-    await stand.press('Pay 0.6 USDC with Test Wallet');
+    await stand.press('Pay 0.60 USDC with Test Wallet');
     await stand.read();
     expect(stand.settled()).toBe(1);
   });
@@ -142,7 +142,7 @@ document.addEventListener('tollhouse-unlocked', async (event) => {
   test('sells the offer that is chosen, with the money first', async () => {
     await stand.wallet();
     await open(ARTICLE, { price: ['$0.10', { price: '$0.50', pass: { uses: 10 } }], settle: 'before' });
-    await stand.page().click('label:has-text("0.5 USDC")');
+    await stand.page().click('label:has-text("0.50 USDC")');
     await stand.press(PAY);
     await stand.read();
     expect(stand.settled()).toBe(1);

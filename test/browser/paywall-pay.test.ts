@@ -5,7 +5,7 @@ import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 import { EXPRESSES } from '../helpers/fixtures/toll-fixture.js';
 import { phantom, solflare } from '../helpers/transactions/wallet-layouts.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 
 (HAS_BROWSER ? describe : describe.skip).each(EXPRESSES)(
   `the paywall page on %s, in Chromium${WHY_NOT}`,

@@ -140,8 +140,8 @@ const MAX_IN_ALL = 25_000;
     await page.goto(`${await serve()}/offers`);
     const text = await page.textContent('main');
     for (const part of [
-      '0.1 USDC',
-      '0.5 USDC',
+      '0.10 USDC',
+      '0.50 USDC',
       'Solana devnet',
       'npx tollhouse pay',
       'Paying here needs JavaScript.',

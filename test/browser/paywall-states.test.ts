@@ -6,7 +6,7 @@ import { type AppServer, serveApp } from '../helpers/http/app-server.js';
 import { freePort } from '../helpers/processes/free-port.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148', isMobile: true };
 
 (HAS_BROWSER ? describe : describe.skip)(`what can go wrong on the paywall page, in Chromium${WHY_NOT}`, () => {
@@ -68,7 +68,7 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
     const wallet = await stand.wallet({ keypair });
     await open();
     await stand.press(PAY);
-    await stand.says('Not enough: 0.3 USDC missing. This wallet has 0.2 USDC.');
+    await stand.says('Not enough: 0.30 USDC missing. This wallet has 0.20 USDC.');
     expect(wallet.signed()).toBe(0);
   });
 
@@ -77,7 +77,7 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
     await stand.wallet({ keypair });
     await open();
     await stand.press(PAY);
-    await stand.says('This wallet has no USDC yet. Send it 0.5 USDC, then check again.');
+    await stand.says('This wallet has no USDC yet. Send it 0.50 USDC, then check again.');
   });
 
   test('terms that run out in the wallet are renewed by themselves, once', async () => {
@@ -104,7 +104,7 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
     await stand.says('The price has changed. Nothing was paid');
     expect(wallet.signed()).toBe(0);
     await stand.press('Try again');
-    await stand.press('Pay 0.6 USDC with Test Wallet');
+    await stand.press('Pay 0.60 USDC with Test Wallet');
     await stand.read();
     expect(stand.settled()).toBe(1);
   });

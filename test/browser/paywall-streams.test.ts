@@ -3,7 +3,7 @@ import { requirePayment } from '../../src/middleware/payment/require-payment.js'
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
-const PAY = 'Pay 0.5 USDC with Test Wallet';
+const PAY = 'Pay 0.50 USDC with Test Wallet';
 const NO_COOKIES = "Object.defineProperty(Document.prototype, 'cookie', { get: () => '', set() {} });";
 const INTERVAL_MS = 100;
 

@@ -4,7 +4,7 @@ import { requirePayment } from '../../src/middleware/payment/require-payment.js'
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
 import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
 
-const PAY = 'text=Pay 0.5 USDC with Test Wallet';
+const PAY = 'text=Pay 0.50 USDC with Test Wallet';
 const WAITS = '#status:has-text("Another tab is paying")';
 
 (HAS_BROWSER ? describe : describe.skip)(`two tabs of one browser, in Chromium${WHY_NOT}`, () => {

@@ -146,7 +146,7 @@ test('cheap-api.ts is paid once for credit and once for a pack, and called with 
       await page.goto(url);
       await page.fill('textarea', 'Dear <all>');
       await page.click('text=Send');
-      await page.click('text=Pay 0.1 USDC with Test Wallet');
+      await page.click('text=Pay 0.10 USDC with Test Wallet');
       await page.waitForSelector('blockquote:has-text("Dear <all>")');
       expect(wallet.signed()).toBe(2);
     } finally {

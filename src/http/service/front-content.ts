@@ -15,6 +15,7 @@ export async function frontContent(
   { all, joined }: Networks,
   req: Request,
   baseUrl: string | undefined,
+  language: string,
 ): Promise<FrontContent> {
   const healths = await Promise.all(all.map((it) => it.health()));
   const listings = all.flatMap((it) => catalogueOf(it).listings()).slice(0, MAX_ROUTES);
@@ -23,7 +24,7 @@ export async function frontContent(
     networks: all.map(({ network }) => network),
     feePayers: [...new Set(healths.map(({ wallet }) => wallet))],
     tokens: [...new Set(joined.tokens.map(({ symbol }) => symbol))],
-    routes: listings.map((it) => routeOf(it, joined, requestOrigin(req, it.baseUrl ?? baseUrl))),
+    routes: listings.map((it) => routeOf(it, joined, { origin: requestOrigin(req, it.baseUrl ?? baseUrl), language })),
   };
 }
 
@@ -33,13 +34,17 @@ function stateOf(states: readonly ServiceState[]): ServiceState {
   return states.every((it) => it === first) ? first : 'degraded';
 }
 
-function routeOf({ method, path, described, terms }: Listing, { tokens }: Facilitator, origin: string): SoldRoute {
+function routeOf(
+  { method, path, described, terms }: Listing,
+  { tokens }: Facilitator,
+  { origin, language }: { readonly origin: string; readonly language: string },
+): SoldRoute {
   const [first] = terms;
   return {
     method,
     url: `${origin}${path}`,
     description: described.description,
-    price: first && shownPrice(first, tokens).price,
+    price: first && shownPrice(first, tokens, language).price,
     isPlace: !/[:*{]/.test(path),
   };
 }

@@ -43,7 +43,7 @@ const getService = defineOperation({
   },
   handler: async (_request, { service }: ServiceParts) => service(),
   page: async ({ req }, _service, { shellFor, networks, baseUrl }) =>
-    shellFor && frontPage(shellFor(req), await frontContent(networks, req, baseUrl)),
+    shellFor && frontPage(shellFor(req), await frontContent(networks, req, baseUrl, shellFor(req).texts.language)),
 });
 
 const getHealth = defineOperation({

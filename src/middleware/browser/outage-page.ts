@@ -14,7 +14,8 @@ export interface OutageSubject extends Pick<PageSubject, 'network' | 'page'> {
 export function showOutages(req: Request, res: Response, { network, page, url }: OutageSubject): void {
   if (!wantsPage(req)) return;
   showProblems(res, (code) => {
-    if (ERRORS[code].status !== 503) return false;
+    // Of a site without a name its readers learn that it is not set up yet, and its operator is warned of what is missing.
+    if (ERRORS[code].status !== 503 && code !== 'not_configured') return false;
     const challenge = { resource: { url: url() }, terms: [] };
     sendPaywallPage(req, res, { challenge, network, tokens: [], page, outage: code });
     return true;

@@ -1,3 +1,4 @@
+import { priceIn } from '../../pages/texts/amounts.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
 
@@ -7,16 +8,22 @@ export interface ShownPrice {
   readonly asset: string;
   /** Atomic units, decimal. */
   readonly amount: string;
-  /** For people: `0.01 USDC`. */
+  /** For people: `0.10 USDC`, in German `0,10 USDC`. */
   readonly price: string;
   /** Symbol of the token, or its mint. */
   readonly token: string;
 }
 
-/** The price of some terms for people. */
-export function shownPrice({ asset, amount }: Pick<Terms, 'asset' | 'amount'>, tokens: readonly Token[]): ShownPrice {
+/** The price of some terms for people who read a language. */
+export function shownPrice(
+  { asset, amount }: Pick<Terms, 'asset' | 'amount'>,
+  tokens: readonly Token[],
+  language: string,
+): ShownPrice {
   const token = tokens.find(({ mint }) => mint === asset);
   const price =
-    token === undefined ? `${amount} units of ${asset}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+    token === undefined
+      ? `${amount} units of ${asset}`
+      : priceIn(language, { amount: formatAmount(amount, token.decimals), token: token.symbol });
   return { asset, amount: String(amount), price, token: token?.symbol ?? asset };
 }

@@ -71,7 +71,11 @@ function send(
   const content: PaywallContent = {
     ...{ texts, resource, network, request, note, problem, outage, isWaiting },
     brand: brandOf(page),
-    offers: terms.map((it) => ({ ...shownPrice(it, tokens), bought: boughtNotes.of(it), payTo: it.payTo })),
+    offers: terms.map((it) => ({
+      ...shownPrice(it, tokens, texts.language),
+      bought: boughtNotes.of(it),
+      payTo: it.payTo,
+    })),
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
     signIn: signInOf(extensions),

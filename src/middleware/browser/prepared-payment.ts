@@ -3,6 +3,7 @@ import { holdingsOf } from '../../access/holdings.js';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
+import { amountIn } from '../../pages/texts/amounts.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { writeUnsignedPayment } from '../../protocol/codecs/x402-v2.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -21,28 +22,31 @@ export interface PreparedPayment {
   /** What the wallet has, and what it lacks; missing where the chain was not asked. */
   readonly balance?: string;
   readonly missing?: string;
+  /** Whether it has nothing at all of the token. */
+  readonly isEmpty?: boolean;
 }
 
 /**
  * Prepares a payment for a wallet that somebody names: a transaction to sign, and whether it holds the amount. The chain is asked about
  * the wallet as often as about any that strangers name, which is not often (`Holdings.forAnybody`): beyond that nothing is said of it.
- * @param client - what names the address of who asks. Default: not known, and no address has a share
+ * @param by.language - of the page
+ * @param by.client - what names the address of who asks; where it is not known no address has a share
  */
 export async function preparePayment(
   options: ResolvedPaymentOptions,
   offered: readonly Terms[],
   wanted: PaymentWanted,
-  client?: string,
+  by: { readonly language: string; readonly client: string | undefined },
 ): Promise<PreparedPayment> {
   const { facilitator } = options;
   const terms = chosenTerms(offered, wanted);
   const [transaction, funds] = await Promise.all([
     facilitator.unsignedPayment(terms, wanted.payer),
-    fundsOf(facilitator, terms, { wallet: wanted.payer, ...defined({ client }) }),
+    fundsOf(facilitator, terms, { ...by, wallet: wanted.payer }),
   ]);
   const extras = { nonce: newNonce(), paymentFlow: paymentFlowOf(options), extensions: identifierOf(options) };
   return {
-    offer: shownPrice(terms, facilitator.tokens),
+    offer: shownPrice(terms, facilitator.tokens, by.language),
     payment: writeUnsignedPayment(terms, extras, transaction),
     ...funds,
   };
@@ -59,16 +63,19 @@ function chosenTerms(offered: readonly Terms[], { asset, amount }: PaymentWanted
 async function fundsOf(
   facilitator: Facilitator,
   { asset, amount }: Terms,
-  by: { readonly wallet: string; readonly client?: string },
-): Promise<Pick<PreparedPayment, 'balance' | 'missing'>> {
+  {
+    wallet,
+    client,
+    language,
+  }: { readonly wallet: string; readonly client: string | undefined; readonly language: string },
+): Promise<Pick<PreparedPayment, 'balance' | 'missing' | 'isEmpty'>> {
   try {
     const { forAnybody } = holdingsOf(facilitator);
-    const held = await forAnybody.readHolding({ ...by, mints: [asset], atLeast: amount });
+    const held = await forAnybody.readHolding({ wallet, mints: [asset], atLeast: amount, ...defined({ client }) });
     if (held.amount >= amount) return {};
-    const facts =
-      facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset, by.client));
-    const say = (units: bigint) => inToken(units, asset, facts);
-    return { balance: say(held.amount), missing: say(amount - held.amount) };
+    const facts = facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset, client));
+    const say = (units: bigint) => inToken(units, asset, facts, language);
+    return { balance: say(held.amount), missing: say(amount - held.amount), isEmpty: held.amount === 0n };
   } catch (error) {
     // Whether it is enough is told when it is paid.
     if (error instanceof TollhouseError) return {};
@@ -76,9 +83,9 @@ async function fundsOf(
   }
 }
 
-function inToken(units: bigint, asset: string, facts: Partial<Token> | undefined): string {
+function inToken(units: bigint, asset: string, facts: Partial<Token> | undefined, language: string): string {
   const amount = facts?.decimals === undefined ? String(units) : formatAmount(units, facts.decimals);
-  return `${amount} ${facts?.symbol ?? asset}`;
+  return amountIn(language, { amount, token: facts?.symbol ?? asset });
 }
 
 /** A name for the payment, where the seller asks for one. */

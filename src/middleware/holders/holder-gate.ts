@@ -46,13 +46,13 @@ export function createHolderGate(
   ] = rules;
 
   async function ruleFor(req: Request, wallet: string): Promise<Found> {
-    let lacks: Extract<Verdict, { ok: false }> | undefined;
+    const lacks: Extract<Verdict, { ok: false }>[] = [];
     for (const [at, rule] of rules.entries()) {
       const verdict = await judged(rule.who.judge, req, wallet);
       if (verdict.ok) return { rule, at, note: verdict.note, holder: verdict.holder };
-      lacks ??= verdict;
+      lacks.push(verdict);
     }
-    if (lacks !== undefined) noteShortfall(req, lacks);
+    for (const it of lacks) noteShortfall(req, it);
     return { rule: undefined };
   }
 

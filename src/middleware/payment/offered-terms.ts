@@ -4,6 +4,7 @@ import { memberOn, membersOf } from '../../facilitator/networks/joined-facilitat
 import type { Facilitator, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { textsFor } from '../../pages/texts/languages.js';
 import type { BlockhashHints } from '../../protocol/challenge.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
@@ -42,9 +43,10 @@ export function offeredOrPrepared(gate: PaymentGate, req: Request): MaybePromise
 async function prepare(gate: PaymentGate, req: Request, offered: MaybePromise<OfferedTerms>): Promise<OfferedTerms> {
   const open = await offered;
   const wanted = readPrepare(req);
+  const { language } = textsFor(req.get('Accept-Language'), gate.options.page?.texts);
   if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
   const { client } = clientAddress(req);
-  return { ...open, prepared: await preparePayment(gate.options, open.terms, wanted.value, client) };
+  return { ...open, prepared: await preparePayment(gate.options, open.terms, wanted.value, { language, client }) };
 }
 
 /** The same for a request that brings a payment, whose fee payer stays good. */

@@ -224,9 +224,9 @@ function sendPage(
   cause: RequiredCause,
 ): void {
   const { network, tokens } = shownNetwork(facilitator, challenge.terms);
-  const { code, offers, forHolders: note, detail } = cause;
+  const { code, offers, forHolders: note, detail, reason } = cause;
   const isFirst = cause === UNPAID || offers !== undefined;
-  const problem = isFirst ? shortfallOf(req) : { code, detail };
+  const problem = isFirst ? shortfallOf(req) : { code, detail, reason };
   const terms = challenge.terms.filter((it) => it.network === network);
   const said = { mustHold: mustHoldOf(req), note, problem };
   sendPaywallPage(req, res, { challenge: { ...challenge, terms }, network, tokens, page, ...said });

@@ -122,7 +122,8 @@ function readHeldFor(where: string, { facilitator, heldFor: text }: ResolvedAdmi
 }
 
 function denied(wallet: string): Verdict {
-  return { ok: false, code: 'wallet_denied', detail: `The wallet ${wallet} is not let in here.`, missing: {} };
+  const detail = `The wallet ${wallet} is not let in here.`;
+  return { ok: false, code: 'wallet_denied', detail, missing: {}, lack: { kind: 'denied', wallet } };
 }
 
 function tooShort(
@@ -136,5 +137,6 @@ function tooShort(
     code: 'held_too_short',
     detail: `The wallet ${wallet} holds enough, and must have been seen holding it for ${heldFor}: ${seconds.held_seconds} of ${seconds.needed_seconds} seconds so far.`,
     missing: seconds,
+    lack: { kind: 'time', wallet, heldMs, neededMs: heldForMs },
   };
 }

@@ -7,6 +7,8 @@ import { badOption } from '../../errors/errors.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import type { MustHold } from '../../pages/texts/must-hold.js';
+import { formatAmount } from '../../protocol/money/money.js';
 import { clientAddress } from '../gate/client-address.js';
 import type { Gate } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
@@ -71,11 +73,13 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
   const read = (wallet: string, reader: Lookups, by: { readonly client?: string } = {}) =>
     readStanding(where, wallet, { tiers, upTo: required, ...by }, reader);
   const what = [tiers.mint, required.minBalance];
+  const token = symbolIn(tiers.mint, resolved.facilitator.tokens) ?? tiers.mint;
+  const mustHold = { amount: required.minBalance, token, tier: required.name };
   const admit = withAdmission(where, resolved, {
     what,
     judge: (req, wallet) =>
       whenKnown(read(wallet, parts.holdings, clientAddress(req)), (reading) => {
-        const verdict = verdictOf(where, wallet, { tiers, required, reading, unit });
+        const verdict = verdictOf(where, wallet, { tiers, required, reading, unit, mustHold });
         const note = reading.tier?.id;
         if (note === undefined) return verdict;
         return verdict.ok ? { ok: true, note } : { ...verdict, note };
@@ -84,16 +88,12 @@ export function tierRule(where: string, given: unknown): RuleOfGate {
     holds: (wallet) =>
       whenKnown(
         read(wallet, resolved.facilitator),
-        (reading) => verdictOf(where, wallet, { tiers, required, reading, unit }).ok,
+        (reading) => verdictOf(where, wallet, { tiers, required, reading, unit, mustHold }).ok,
       ),
   });
   const judge = {
     name: ruleName([WHERE, ...what]),
-    mustHold: {
-      amount: required.minBalance,
-      token: symbolIn(tiers.mint, resolved.facilitator.tokens) ?? tiers.mint,
-      tier: required.name,
-    },
+    mustHold,
     judge: admit,
     tell: (req: Request, id: string) => tellTier(req, resolved.requestNames, tiers, id),
   };
@@ -106,13 +106,16 @@ interface TierCheck {
   readonly reading: TierReading;
   /** What stands behind amounts, for people. */
   readonly unit: string;
+  readonly mustHold: MustHold;
 }
 
-function verdictOf(where: string, wallet: string, { tiers, required, reading, unit }: TierCheck): Verdict {
+function verdictOf(where: string, wallet: string, check: TierCheck): Verdict {
+  const { tiers, required, reading, unit, mustHold: needed } = check;
   if (reading.amount >= minimumOf(where, required, reading.decimals)) return PASSED;
   const missing = missingForTier(where, required, tiers, reading);
   const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance} ${unit}.`;
-  return { ok: false, code: 'insufficient_tier', detail, missing };
+  const held = formatAmount(reading.amount, reading.decimals);
+  return { ok: false, code: 'insufficient_tier', detail, missing, lack: { kind: 'amount', wallet, held, needed } };
 }
 
 function findTier(where: string, { levels }: Tiers, id: string | undefined): Tier {

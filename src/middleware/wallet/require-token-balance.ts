@@ -136,12 +136,19 @@ function verdictOf(where: string, rule: BalanceRule, by: Caller): MaybePromise<V
   });
 }
 
-function tooLittle({ minimum, named, unit }: BalanceRule, wallet: string, amount: bigint, places: number): Verdict {
+function tooLittle(
+  { minimum, named, unit, held }: BalanceRule,
+  wallet: string,
+  amount: bigint,
+  places: number,
+): Verdict {
+  const needed = { amount: minimum.text, ...held };
   return {
     ok: false,
     code: 'insufficient_balance',
     detail: `The wallet ${wallet} holds ${formatAmount(amount, places)} of the ${minimum.text} ${unit} that it takes to get in.`,
     missing: { balance: wireNumber(amount, places), min_balance: Number(minimum.text), ...named },
+    lack: { kind: 'amount', wallet, held: formatAmount(amount, places), needed },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { ERRORS, type ErrorCode } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import type { ToldRefusal } from '../../pages/texts/refusals/lack.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
 import { type PageSubject, sendPaywallPage, signInOf } from '../browser/paywall-response.js';
 import { keepUncached } from '../gate/cache-control.js';
@@ -12,8 +13,8 @@ import { signInExtensions } from './wallet-auth.js';
 /** Why a page is sent instead of what was asked for. */
 export interface SignInCause {
   readonly code: ErrorCode;
-  /** Sentence for people; missing where nobody has signed in yet. */
-  readonly detail?: string;
+  /** What a wallet lacks; missing where nobody has signed in yet. */
+  readonly refusal?: ToldRefusal;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +23,7 @@ export async function sendSignInPage(
   req: Request,
   res: Response,
   parts: CallerParts,
-  { code, detail, headers = {} }: SignInCause,
+  { code, refusal: problem, headers = {} }: SignInCause,
 ): Promise<void> {
   const extensions = await signInExtensions(req);
   const network = networkFrom(signInOf(extensions)?.chainId ?? '') ?? 'solana';
@@ -33,6 +34,6 @@ export async function sendSignInPage(
   const challenge = { resource: { url: callerUrl(req, parts) }, terms: [], ...defined({ extensions }) };
   const subject: PageSubject = { challenge, network, tokens: [], page: parts.page };
   // What a wallet lacks is said with what it takes.
-  const said = detail === undefined ? { mustHold: mustHoldOf(req) } : { problem: { code, detail } };
+  const said = problem === undefined ? { mustHold: mustHoldOf(req) } : { problem };
   sendPaywallPage(req, res, { ...subject, ...said });
 }

@@ -62,5 +62,6 @@ function comesLater(holder: string, { text, ms }: HeldFor): Verdict {
     code: 'held_too_short',
     detail: `Another wallet has come in for ${holder} within ${text}; one that takes its place waits until that time is over.`,
     missing: { needed_seconds: Math.ceil(ms / 1_000) },
+    lack: { kind: 'turn', wallet: holder, neededMs: ms },
   };
 }

@@ -9,8 +9,9 @@ import { baseUrlSchema } from '../../lib/http/base-url.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 import type { MustHold } from '../../pages/texts/must-hold.js';
+import type { Lack } from '../../pages/texts/refusals/lack.js';
 import { showOutages } from '../browser/outage-page.js';
-import { noteShortfall } from '../browser/shortfall.js';
+import { forgetShortfall, noteShortfall, shortfallOf } from '../browser/shortfall.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { tellingMustHold } from '../gate/must-hold-notes.js';
@@ -25,6 +26,7 @@ import { keptSignIn, signedOut } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
+import { watchSite } from './watch-site.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -85,6 +87,7 @@ type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOpti
 /** Fills in what gates on one facilitator share. */
 export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
   const { facilitator, identity, holdings, baseUrl, scope, requestNames, page } = options;
+  if (identity === undefined) watchSite(identityOf(facilitator), baseUrl);
   return {
     facilitator,
     requestNames,
@@ -107,6 +110,8 @@ export type Verdict = (
       readonly detail: string;
       /** Further members of the problem body. */
       readonly missing: Readonly<Record<string, unknown>>;
+      /** What is lacking, for pages. Default: no more than the code says. */
+      readonly lack?: Lack;
     }
 ) & {
   /** What was learned on the way, for {@link WalletJudge.tell}. */
@@ -176,6 +181,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
 
   function enter(req: Request, res: Response, wallet: ProvenWallet, note: string | undefined): Decision {
     tellOf(req, wallet, note);
+    forgetShortfall(req);
     noteAdmitted(req, parts, { gate: name, wallet, note });
     return { admitted: true, enter: (next) => enterPrivately(res, next) };
   }
@@ -220,17 +226,17 @@ function verdictOn(error: unknown): Verdict {
 }
 
 function tooLittle(
-  { code, detail, missing }: Extract<Verdict, { ok: false }>,
+  { code, detail, missing, lack }: Extract<Verdict, { ok: false }>,
   req: Request,
   res: Response,
   parts: WalletGateParts,
 ): Refused {
-  noteShortfall(req, { code, detail });
+  noteShortfall(req, { code, detail, lack });
   function answer(): MaybePromise<void> {
     if (!wantsPage(req)) return sendProblem(res, code, detail, { more: missing });
     // Another wallet may have what this one lacks.
     offerSignIn(req, parts);
-    return sendSignInPage(req, res, parts, { code, detail });
+    return sendSignInPage(req, res, parts, { code, refusal: shortfallOf(req) ?? { code, detail, lack } });
   }
   return { admitted: false, wants: 'wallet', presented: true, answer };
 }

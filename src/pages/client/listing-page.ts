@@ -64,7 +64,7 @@ async function bringAgain(header: string): Promise<Paid> {
   const brought = await bring(withCredentials(), header, say);
   if (brought.status === 'in') return { ...brought, header };
   if (brought.status === 'failed') return { status: 'kept', header };
-  return refusedPayment(brought, header, say);
+  return refusedPayment(brought, header, { data, say });
 }
 
 document.addEventListener('change', ({ target }) => {

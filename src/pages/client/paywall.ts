@@ -90,7 +90,7 @@ export class Paywall {
         const brought = await bring(this.#data, header, this.say, turn);
         if (brought.status === 'in') return this.#open(brought.answer, header);
         if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
-        await this.#follow(refusedPayment(brought, header, this.say, wasPaid));
+        await this.#follow(refusedPayment(brought, header, { data: this.#data, say: this.say }, wasPaid));
       }),
     );
   }

@@ -12,15 +12,28 @@ export function filled(text: string, words: Readonly<Record<string, string>>): s
 }
 
 /** The view of the elements of a page, or of what stands in one. */
-export function pageView(place: NonElementParentNode = document): View {
+export function pageView(place: NonElementParentNode & DocumentOrShadowRoot = document): View {
   const action = place.getElementById('action');
   const status = place.getElementById('status');
+  /** Whether what had the focus was taken away: it goes to what comes in its place, unless its reader has taken it elsewhere. */
+  let isFocusLost = false;
   return {
     say(text) {
       if (status !== null) status.textContent = text;
     },
-    offer: (...actions) => action?.replaceChildren(...actions),
+    offer(...actions) {
+      const focused = place.activeElement;
+      isFocusLost = (focused !== null && action?.contains(focused) === true) || (isFocusLost && isNowhere(focused));
+      action?.replaceChildren(...actions);
+      if (!isFocusLost || actions.length === 0) return;
+      isFocusLost = false;
+      actions[0]?.focus();
+    },
   };
+}
+
+function isNowhere(focused: Element | null): boolean {
+  return focused === null || focused === document.body;
 }
 
 /** The number of the offer that is chosen in a place; the first where there is no choice. */

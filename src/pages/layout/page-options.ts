@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
 import type { PageTexts, PaywallStateTexts } from '../texts/page-texts.js';
+import type { ReasonTexts, RefusalTexts } from '../texts/refusals/refusal-texts.js';
 import type { ServiceTexts } from '../texts/service/service-texts.js';
+import { contrastOf, READABLE, writingOn } from './contrast.js';
 import type { RenderPaywall } from './own-page.js';
 import type { PageBrand } from './page-brand.js';
 import { DARK, LIGHT, type PageColours } from './page-colours.js';
@@ -12,7 +14,10 @@ export interface PageOptions {
   readonly name?: string;
   /** Image beside it: a path of the same site, such as `/logo.svg`, or a `data:image/…` address. Default: none. */
   readonly logo?: string;
-  /** Colours by day and by night, each as `#rrggbb`. Default: ours. */
+  /**
+   * Colours by day and by night, each as `#rrggbb`. Default: ours; of `on-accent`, one that is read on `accent`. An `on-accent` with less
+   * contrast than 4.5:1 on its accent is refused.
+   */
   readonly colours?: {
     readonly light?: Partial<PageColours>;
     readonly dark?: Partial<PageColours>;
@@ -32,7 +37,9 @@ export interface PageOptions {
 }
 
 /** Texts of a page in somebody's own words. */
-export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'state'>> & {
+export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'refusals' | 'reasons' | 'state'>> & {
+  readonly refusals?: Partial<RefusalTexts>;
+  readonly reasons?: Partial<ReasonTexts>;
   readonly state?: Partial<PaywallStateTexts>;
   /** Of the service's own pages. */
   readonly service?: Partial<Omit<ServiceTexts, 'language'>>;
@@ -40,10 +47,18 @@ export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'state'>> & {
 
 const COLOUR = 'a colour such as #4a32c9';
 const colour = z.string(COLOUR).regex(/^#[\da-f]{6}$/i, COLOUR);
-/** Some of the colours of a page, by their names. */
-export const pageColours = z.strictObject(
-  Object.fromEntries(Object.keys(LIGHT).map((name) => [name, colour.optional()])),
-);
+/** By their names. */
+const pageColours = z.strictObject(Object.fromEntries(Object.keys(LIGHT).map((name) => [name, colour.optional()])));
+/** Some colours of a page; what is written on its buttons has to be read there. */
+export const coloursOn = (ours: PageColours) =>
+  pageColours.superRefine((it, context) => {
+    const { accent = ours.accent, 'on-accent': written } = it;
+    if (written === undefined) return;
+    const contrast = contrastOf(accent, written);
+    if (contrast >= READABLE) return;
+    const message = `a colour that is read on the accent ${accent}: ${written} has a contrast of ${contrast.toFixed(2)}, and 4.5 is the least; leave it out, and one is chosen`;
+    context.addIssue({ code: 'custom', path: ['on-accent'], message });
+  });
 const LOGO =
   'a path of the same site such as "/logo.svg", or an image as a data: address of at most 100,000 characters';
 const MAX_LANGUAGES = 50;
@@ -58,7 +73,7 @@ export const pageOptions = z.strictObject(
       .max(100_000, LOGO)
       .regex(/^(?:\/(?![/\\])[^\s"'<>]*|data:image\/[^\s"'<>]+)$/, LOGO)
       .optional(),
-    colours: z.strictObject({ light: pageColours.optional(), dark: pageColours.optional() }).optional(),
+    colours: z.strictObject({ light: coloursOn(LIGHT).optional(), dark: coloursOn(DARK).optional() }).optional(),
     texts: z
       .record(
         z.string().regex(/^[a-z]{2,3}(?:-[a-z\d]{2,8})*$/i, 'a language such as "pt"'),
@@ -81,7 +96,12 @@ export type ResolvedPageOptions = z.output<typeof pageOptions>;
 export function brandOf({ name, logo, colours }: ResolvedPageOptions): PageBrand {
   return {
     ...{ name, logo },
-    light: { ...LIGHT, ...defined(colours?.light ?? {}) },
-    dark: { ...DARK, ...defined(colours?.dark ?? {}) },
+    light: withWriting(LIGHT, colours?.light),
+    dark: withWriting(DARK, colours?.dark),
   };
+}
+
+function withWriting(ours: PageColours, own: Readonly<Partial<Record<string, string>>> = {}): PageColours {
+  const colours = { ...ours, ...defined(own) };
+  return { ...colours, 'on-accent': own['on-accent'] ?? writingOn(colours.accent, ours['on-accent']) };
 }

@@ -55,6 +55,7 @@ export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListi
       ...{ price: priceOf(it), token: it.token },
     })),
     texts: payTexts().state,
+    reasons: payTexts().reasons,
     answer: { status, headers, body, cut },
   };
 }

@@ -5,6 +5,8 @@ import type { NetworkId } from '../../protocol/types.js';
 import type { PageBrand } from '../layout/page-brand.js';
 import { type Bought, boughtInWords } from '../texts/bought.js';
 import type { PageTexts } from '../texts/page-texts.js';
+import { refusalHeading, refusalInWords, type ToldRefusal } from '../texts/refusals/lack.js';
+import { shortened } from '../texts/shortened.js';
 import type { PageFact, PageOffer, PageRequest, PageSignIn, PaywallData } from './paywall-data.js';
 
 /** An offer with what is told of it beside its price. */
@@ -13,6 +15,12 @@ export interface ShownOffer extends PageOffer {
   readonly bought?: Bought | undefined;
   /** Wallet that receives, base58. */
   readonly payTo: string;
+}
+
+/** Why an earlier payment or a sign-in opened nothing. */
+export interface ToldProblem extends ToldRefusal {
+  /** The reason of the protocol, where that says more than the code. */
+  readonly reason?: string | undefined;
 }
 
 /** What a paywall page shows. */
@@ -31,7 +39,7 @@ export interface PaywallContent {
   /** What else is to be said of the offers, or what a wallet may hold to be let in by a sign-in; in sentences. */
   readonly note?: string | undefined;
   /** Why an earlier payment or a sign-in opened nothing. */
-  readonly problem?: { readonly code: string; readonly detail: string } | undefined;
+  readonly problem?: ToldProblem | undefined;
   /** Why nothing can be decided at the moment; then there are no offers. */
   readonly outage?: ErrorCode | undefined;
   readonly signIn?: PageSignIn | undefined;
@@ -51,7 +59,7 @@ export function paywallDataOf(content: PaywallContent): PaywallData {
   const { texts, network, offers, request, isUpfront, isWaiting = false, problem, outage, signIn } = content;
   const [networkName, chain] = WALLET_NETWORKS[network];
   return {
-    ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
+    ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state, reasons: texts.reasons },
     offers: offers.map((it) => pageOffer(it, content)),
     ...(outage === undefined ? {} : { isOutage: true }),
     ...defined({ signIn, problem: problem?.code }),
@@ -79,14 +87,23 @@ export function buysInWords({ bought }: ShownOffer, texts: PageTexts): string {
 /** What is said of an outage; undefined where there is none. */
 export function outageInWords({ texts, outage }: PaywallContent): string | undefined {
   if (outage === undefined) return undefined;
+  if (outage === 'not_configured') return texts.reasons.notSetUp;
   return outage === 'fee_limit_reached' ? texts.noMoreThisHour : texts.tryLater;
+}
+
+/** Why an earlier payment or a sign-in opened nothing, as its reader is told; undefined where nothing is wrong. */
+export function problemInWords({ texts, problem }: PaywallContent): string | undefined {
+  if (problem === undefined) return undefined;
+  const { code, reason = code, detail, lack } = problem;
+  return refusalInWords({ code: reason, detail, lack }, texts);
 }
 
 /** What a page is headed by. */
 export function headingOf({ texts, resource, offers, isWaiting, problem, outage }: PaywallContent): string {
+  if (outage === 'not_configured') return texts.notSetUpYet;
   if (outage !== undefined) return texts.unavailable;
   if (isWaiting) return texts.waiting;
-  const noOffer = problem === undefined ? texts.signInRequired : texts.tooLittle;
+  const noOffer = problem === undefined ? texts.signInRequired : refusalHeading(problem, texts);
   return resource.description ?? (offers.length === 0 ? noOffer : texts.hasPrice);
 }
 
@@ -99,9 +116,4 @@ export function factsOf({ offers, texts, isFeePaid, network }: PaywallContent): 
     { name: texts.network, value: WALLET_NETWORKS[network][0] },
     { name: texts.fee, value: isFeePaid ? texts.feeOurs : texts.feeYours },
   ];
-}
-
-/** As much of an address as people compare. */
-function shortened(address: string): string {
-  return address.length <= 12 ? address : `${address.slice(0, 5)}…${address.slice(-5)}`;
 }

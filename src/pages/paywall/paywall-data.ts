@@ -1,4 +1,5 @@
 import type { PaywallStateTexts } from '../texts/page-texts.js';
+import type { ReasonTexts } from '../texts/refusals/refusal-texts.js';
 
 /** Media type of {@link ElementData}: whoever names it in `Accept` gets that in the place of a paywall page. */
 export const PAYWALL_TYPE = 'application/vnd.tollhouse.paywall+json';
@@ -57,6 +58,7 @@ export interface PaywallData {
   /** Why an earlier payment opened nothing: a code. */
   readonly problem?: string;
   readonly texts: PaywallStateTexts;
+  readonly reasons: ReasonTexts;
 }
 
 /** Something told of offers beside their prices. */

@@ -9,6 +9,7 @@ import {
   outageInWords,
   type PaywallContent,
   paywallDataOf,
+  problemInWords,
   type ShownOffer,
 } from './paywall-content.js';
 import { PAYWALL_STYLE } from './paywall-style.js';
@@ -38,10 +39,11 @@ function partsOf(content: PaywallContent) {
 }
 
 function cardOf(content: PaywallContent): string {
-  const { texts, problem, isKnown } = content;
+  const { texts, isKnown } = content;
+  const problem = problemInWords(content);
   return `<div class="card">
 <h1>${escapeHtml(headingOf(content))}</h1>
-${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
+${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
 <p id="status" role="status"></p>
 <noscript>${withoutScript(content)}</noscript>
 ${isKnown ? `<button id="forget" class="plain" type="button" hidden>${escapeHtml(texts.signOut)}</button>\n` : ''}</div>

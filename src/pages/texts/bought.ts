@@ -1,5 +1,5 @@
 import { filledWith } from './filled-with.js';
-import { localeOf } from './locale.js';
+import { timeInWords } from './times.js';
 
 /** What a payment buys for more than one request. */
 export interface Bought {
@@ -37,14 +37,6 @@ export interface BoughtTexts {
   readonly buysStream: string;
 }
 
-const DAY_MS = 86_400_000;
-/** A single day is said in hours: it does not end at midnight. */
-const LEAST_DAYS = 2;
-const UNITS = [
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-] as const;
-
 /** What a payment buys, for people: `100 requests within 30 days`. */
 export function boughtInWords(bought: Bought, texts: BoughtTexts & { readonly language: string }): string {
   const { group, forMs, graceMs, credit } = bought;
@@ -64,14 +56,4 @@ function whatInWords({ uses, credit }: Bought, texts: BoughtTexts & { readonly l
   if (credit !== undefined) return filledWith(texts.buysCredit, { amount: credit.amount });
   if (uses === undefined) return texts.buysAny;
   return BigInt(uses) === 1n ? texts.buysOne : filledWith(texts.buysMany, { count: String(uses) });
-}
-
-/** A length of time as readers of a language say it: `24 hours`, `30 days`. */
-function timeInWords(ms: number, language: string): string {
-  const [unit, unitMs] =
-    ms % DAY_MS === 0 && ms >= LEAST_DAYS * DAY_MS
-      ? (['day', DAY_MS] as const)
-      : (UNITS.find(([, it]) => ms % it === 0) ?? (['second', 1_000] as const));
-  const options = { style: 'unit', unit, unitDisplay: 'long', useGrouping: false } as const;
-  return new Intl.NumberFormat(localeOf(language), options).format(Math.floor(ms / unitMs));
 }

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { DE_REASONS, DE_REFUSALS } from './refusals/de.js';
 
 /** German. */
 export const DE: PageTexts = {
@@ -14,6 +15,7 @@ export const DE: PageTexts = {
   tooLittle: 'Diese Wallet reicht nicht aus',
   waiting: 'Ihre Zahlung ist unterwegs',
   unavailable: 'Zurzeit nicht verfügbar',
+  notSetUpYet: 'Diese Seite ist noch nicht eingerichtet',
   tryLater:
     'Gerade lässt sich nicht feststellen, wer eintreten darf. Das liegt an uns; versuchen Sie es gleich noch einmal.',
   noMoreThisHour:
@@ -40,6 +42,8 @@ export const DE: PageTexts = {
   byProgram: 'Mit jedem x402-Client, oder im Terminal:',
   needsScript: 'Zum Bezahlen hier braucht es JavaScript.',
   signInNeedsScript: 'Um sich hier mit einer Wallet anzumelden, braucht es JavaScript.',
+  refusals: DE_REFUSALS,
+  reasons: DE_REASONS,
   state: {
     payWith: '{price} mit {wallet} zahlen',
     signInWith: 'Mit {wallet} anmelden',
@@ -53,6 +57,7 @@ export const DE: PageTexts = {
     pending: 'Das Netz hat die Zahlung noch nicht bestätigt. Diese Seite schaut weiter nach; Sie zahlen einmal.',
     away: 'Die Website antwortet nicht. Ihre Zahlung ist aufgehoben und wird wieder gebracht; Sie zahlen einmal.',
     declined: '{wallet} hat nicht unterschrieben. Es wurde nichts bezahlt.',
+    notSigned: '{wallet} hat nicht unterschrieben.',
     wrongNetwork: '{wallet} ist nicht auf {network}. Wechseln Sie dort das Netz, oder nehmen Sie eine andere Wallet.',
     notEnough: 'Zu wenig: es fehlen {missing}. Diese Wallet hat {balance}.',
     noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und versuchen Sie es dann wieder.',

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { EN_REASONS, EN_REFUSALS } from './refusals/en.js';
 
 /** English. */
 export const EN: PageTexts = {
@@ -14,6 +15,7 @@ export const EN: PageTexts = {
   tooLittle: 'This wallet is not enough',
   waiting: 'Your payment is on its way',
   unavailable: 'Not available at the moment',
+  notSetUpYet: 'This page is not set up yet',
   tryLater: 'Who may come in cannot be found out just now. It is on our side; try again in a moment.',
   noMoreThisHour: 'No more payments can be taken in this hour. Try again later.',
   choose: 'Choose what to buy',
@@ -38,6 +40,8 @@ export const EN: PageTexts = {
   byProgram: 'Pay with any x402 client, or from a terminal:',
   needsScript: 'Paying here needs JavaScript.',
   signInNeedsScript: 'Signing in here with a wallet needs JavaScript.',
+  refusals: EN_REFUSALS,
+  reasons: EN_REASONS,
   state: {
     payWith: 'Pay {price} with {wallet}',
     signInWith: 'Sign in with {wallet}',
@@ -51,6 +55,7 @@ export const EN: PageTexts = {
     pending: 'The network has not confirmed the payment yet. This page keeps watching; you pay once.',
     away: 'The site does not answer. Your payment is kept and brought again; you pay once.',
     declined: '{wallet} did not sign. Nothing was paid.',
+    notSigned: '{wallet} did not sign.',
     wrongNetwork: '{wallet} is not on {network}. Change its network, or take another wallet.',
     notEnough: 'Not enough: {missing} missing. This wallet has {balance}.',
     noToken: 'This wallet has no {token} yet. Send it {missing}, then check again.',

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { ES_REASONS, ES_REFUSALS } from './refusals/es.js';
 
 /** Spanish. */
 export const ES: PageTexts = {
@@ -14,6 +15,7 @@ export const ES: PageTexts = {
   tooLittle: 'Esta cartera no alcanza',
   waiting: 'Su pago está en camino',
   unavailable: 'No disponible en este momento',
+  notSetUpYet: 'Esta página aún no está configurada',
   tryLater: 'Ahora mismo no se puede saber quién puede entrar. Es cosa nuestra; inténtelo de nuevo en un momento.',
   noMoreThisHour: 'En esta hora no se pueden aceptar más pagos. Inténtelo más tarde.',
   choose: 'Elija qué comprar',
@@ -38,6 +40,8 @@ export const ES: PageTexts = {
   byProgram: 'Con cualquier cliente x402, o desde un terminal:',
   needsScript: 'Para pagar aquí hace falta JavaScript.',
   signInNeedsScript: 'Para entrar aquí con una cartera hace falta JavaScript.',
+  refusals: ES_REFUSALS,
+  reasons: ES_REASONS,
   state: {
     payWith: 'Pagar {price} con {wallet}',
     signInWith: 'Entrar con {wallet}',
@@ -51,6 +55,7 @@ export const ES: PageTexts = {
     pending: 'La red aún no ha confirmado el pago. Esta página sigue mirando; usted paga una sola vez.',
     away: 'El sitio no responde. Su pago se guarda y se vuelve a llevar; usted paga una sola vez.',
     declined: '{wallet} no ha firmado. No se ha pagado nada.',
+    notSigned: '{wallet} no ha firmado.',
     wrongNetwork: '{wallet} no está en {network}. Cambie su red o use otra cartera.',
     notEnough: 'No alcanza: faltan {missing}. Esta cartera tiene {balance}.',
     noToken: 'Esta cartera aún no tiene {token}. Envíele {missing} y vuelva a probar.',

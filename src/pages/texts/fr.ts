@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { FR_REASONS, FR_REFUSALS } from './refusals/fr.js';
 
 /** French. */
 export const FR: PageTexts = {
@@ -14,6 +15,7 @@ export const FR: PageTexts = {
   tooLittle: 'Ce portefeuille ne suffit pas',
   waiting: 'Votre paiement est en route',
   unavailable: 'Indisponible pour le moment',
+  notSetUpYet: 'Cette page n’est pas encore configurée',
   tryLater:
     'Il est impossible pour l’instant de savoir qui peut entrer. Cela vient de nous ; réessayez dans un moment.',
   noMoreThisHour: 'Aucun autre paiement ne peut être pris pendant cette heure. Réessayez plus tard.',
@@ -39,6 +41,8 @@ export const FR: PageTexts = {
   byProgram: 'Avec tout client x402, ou depuis un terminal :',
   needsScript: 'Pour payer ici, il faut JavaScript.',
   signInNeedsScript: 'Pour se connecter ici avec un portefeuille, il faut JavaScript.',
+  refusals: FR_REFUSALS,
+  reasons: FR_REASONS,
   state: {
     payWith: 'Payer {price} avec {wallet}',
     signInWith: 'Se connecter avec {wallet}',
@@ -53,6 +57,7 @@ export const FR: PageTexts = {
       'Le réseau n’a pas encore confirmé le paiement. Cette page continue de regarder ; vous payez une seule fois.',
     away: 'Le site ne répond pas. Votre paiement est gardé et présenté de nouveau ; vous payez une seule fois.',
     declined: '{wallet} n’a pas signé. Rien n’a été payé.',
+    notSigned: '{wallet} n’a pas signé.',
     wrongNetwork: '{wallet} n’est pas sur {network}. Changez son réseau, ou prenez un autre portefeuille.',
     notEnough: 'Pas assez : il manque {missing}. Ce portefeuille a {balance}.',
     noToken: 'Ce portefeuille n’a pas encore de {token}. Envoyez-lui {missing}, puis réessayez.',

@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { JA_REASONS, JA_REFUSALS } from './refusals/ja.js';
 
 /** Japanese. */
 export const JA: PageTexts = {
@@ -14,6 +15,7 @@ export const JA: PageTexts = {
   tooLittle: 'このウォレットでは足りません',
   waiting: 'お支払いを処理しています',
   unavailable: '現在ご利用いただけません',
+  notSetUpYet: 'このページはまだ設定されていません',
   tryLater: 'ただいま入場の可否を確認できません。こちら側の問題です。しばらくしてからもう一度お試しください。',
   noMoreThisHour: 'この時間はこれ以上お支払いを受け付けられません。後でもう一度お試しください。',
   choose: '購入する内容を選んでください',
@@ -38,6 +40,8 @@ export const JA: PageTexts = {
   byProgram: 'x402 クライアント、またはターミナルから:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',
   signInNeedsScript: 'ここでウォレットでサインインするには JavaScript が必要です。',
+  refusals: JA_REFUSALS,
+  reasons: JA_REASONS,
   state: {
     payWith: '{wallet} で {price} を支払う',
     signInWith: '{wallet} でサインイン',
@@ -51,6 +55,7 @@ export const JA: PageTexts = {
     pending: 'ネットワークがまだお支払いを確認していません。このページは確認を続けます。お支払いは 1 回だけです。',
     away: 'サイトが応答しません。お支払いは保持され、もう一度送られます。お支払いは 1 回だけです。',
     declined: '{wallet} は署名しませんでした。お支払いはされていません。',
+    notSigned: '{wallet} は署名しませんでした。',
     wrongNetwork:
       '{wallet} は {network} に対応していません。ネットワークを切り替えるか、別のウォレットを使ってください。',
     notEnough: '{missing} 足りません。このウォレットの残高は {balance} です。',

@@ -20,8 +20,14 @@ const MAX_HEADER_LENGTH = 500;
 export function textsFor(acceptLanguage: string | undefined, own: TextsByLanguage = {}): PageTexts {
   const language = preferredLanguage(acceptLanguage, [...OURS.keys(), ...Object.keys(own)]) ?? EN.language;
   const base = OURS.get(language) ?? { ...EN, language };
-  const { state, ...texts } = Object(own[language]);
-  return { ...base, ...texts, state: { ...base.state, ...state } };
+  const { state, refusals, reasons, ...texts } = Object(own[language]);
+  return {
+    ...base,
+    ...texts,
+    refusals: { ...base.refusals, ...refusals },
+    reasons: { ...base.reasons, ...reasons },
+    state: { ...base.state, ...state },
+  };
 }
 
 /** The one of some languages that a reader likes best; undefined for who likes none of them. */

@@ -1,3 +1,4 @@
+import { amountIn, decimalIn } from './amounts.js';
 import { filledWith } from './filled-with.js';
 import { localeOf } from './locale.js';
 
@@ -38,8 +39,17 @@ export function mustHoldInWords(
   });
 }
 
-function wayInWords({ amount, token, tier }: MustHold, texts: MustHoldTexts): string {
-  if (token === undefined) return amount === '1' ? texts.holdsOneNft : filledWith(texts.holdsNfts, { count: amount });
-  const held = `${amount} ${token}`;
+/** One of the ways: `10,000 USDC (tier “Gold”)`. */
+export function wayInWords({ tier, ...what }: MustHold, texts: MustHoldTexts & { readonly language: string }): string {
+  const held = heldInWords(what, texts);
   return tier === undefined ? held : filledWith(texts.holdsTier, { held, tier });
+}
+
+/** What is held, or has to be: `10,000 USDC`. */
+export function heldInWords(
+  { amount, token }: Pick<MustHold, 'amount' | 'token'>,
+  texts: MustHoldTexts & { readonly language: string },
+): string {
+  if (token !== undefined) return amountIn(texts.language, { amount, token });
+  return amount === '1' ? texts.holdsOneNft : filledWith(texts.holdsNfts, { count: decimalIn(texts.language, amount) });
 }

@@ -1,5 +1,6 @@
 import type { BoughtTexts } from './bought.js';
 import type { MustHoldTexts } from './must-hold.js';
+import type { ReasonTexts, RefusalTexts } from './refusals/refusal-texts.js';
 
 /** What the script of a paywall page says; words in braces are put in by it. */
 export interface PaywallStateTexts {
@@ -15,6 +16,8 @@ export interface PaywallStateTexts {
   readonly pending: string;
   readonly away: string;
   readonly declined: string;
+  /** The same of a sign-in. */
+  readonly notSigned: string;
   readonly wrongNetwork: string;
   readonly notEnough: string;
   readonly noToken: string;
@@ -52,6 +55,8 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly tooLittle: string;
   readonly waiting: string;
   readonly unavailable: string;
+  /** Heads a page of a site whose operator has not told it its name. */
+  readonly notSetUpYet: string;
   readonly tryLater: string;
   readonly noMoreThisHour: string;
   readonly choose: string;
@@ -67,5 +72,9 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly needsScript: string;
   /** Where nothing is sold. */
   readonly signInNeedsScript: string;
+  /** Of a wallet that is not let in. */
+  readonly refusals: RefusalTexts;
+  /** Of a payment or a sign-in that opened nothing. */
+  readonly reasons: ReasonTexts;
   readonly state: PaywallStateTexts;
 }

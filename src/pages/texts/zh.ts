@@ -1,4 +1,5 @@
 import type { PageTexts } from './page-texts.js';
+import { ZH_REASONS, ZH_REFUSALS } from './refusals/zh.js';
 
 /** Chinese. */
 export const ZH: PageTexts = {
@@ -14,6 +15,7 @@ export const ZH: PageTexts = {
   tooLittle: '此钱包余额不足',
   waiting: '您的付款正在处理',
   unavailable: '暂时无法使用',
+  notSetUpYet: '此页面尚未设置完成',
   tryLater: '目前无法确认谁可以进入。这是我们的问题，请稍后再试。',
   noMoreThisHour: '本小时内无法再接受付款。请稍后再试。',
   choose: '请选择要购买的内容',
@@ -38,6 +40,8 @@ export const ZH: PageTexts = {
   byProgram: '使用任意 x402 客户端，或在终端中：',
   needsScript: '在此付款需要 JavaScript。',
   signInNeedsScript: '在此使用钱包登录需要 JavaScript。',
+  refusals: ZH_REFUSALS,
+  reasons: ZH_REASONS,
   state: {
     payWith: '用 {wallet} 支付 {price}',
     signInWith: '用 {wallet} 登录',
@@ -51,6 +55,7 @@ export const ZH: PageTexts = {
     pending: '网络尚未确认付款。本页会继续查看；您只会付一次。',
     away: '网站没有响应。您的付款已保留并会再次提交；您只会付一次。',
     declined: '{wallet} 未签名。没有付款。',
+    notSigned: '{wallet} 未签名。',
     wrongNetwork: '{wallet} 不在 {network} 上。请切换网络，或换一个钱包。',
     notEnough: '余额不足：还差 {missing}。此钱包有 {balance}。',
     noToken: '此钱包还没有 {token}。请向其转入 {missing}，然后重试。',

@@ -1,28 +1,30 @@
 import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
-import { LIGHT } from '../../pages/layout/page-colours.js';
-import { type PageOptions, pageColours, pageOptions } from '../../pages/layout/page-options.js';
+import { DARK, LIGHT, type PageColours } from '../../pages/layout/page-colours.js';
+import { coloursOn, type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 
 const MOST_CHARACTERS = 500;
 const COLOURS = `a list such as "accent=#0a6b4f, paper=#ffffff", of ${Object.keys(LIGHT).join(', ')}`;
-const colours = z
-  .string()
-  .max(MOST_CHARACTERS, COLOURS)
-  .transform((text, context) => {
-    const pairs = text.split(',').map((it) => it.split('=').map((part) => part.trim()));
-    const isTwice = new Set(pairs.map(([name]) => name)).size < pairs.length;
-    const read = pageColours.safeParse(Object.fromEntries(pairs));
-    if (read.success && !isTwice && pairs.every(({ length }) => length === 2)) return read.data;
-    context.addIssue({ code: 'custom', message: COLOURS });
-    return z.NEVER;
-  });
+const coloursFor = (ours: PageColours) =>
+  z
+    .string()
+    .max(MOST_CHARACTERS, COLOURS)
+    .transform((text, context) => {
+      const pairs = text.split(',').map((it) => it.split('=').map((part) => part.trim()));
+      const isTwice = new Set(pairs.map(([name]) => name)).size < pairs.length;
+      const read = coloursOn(ours).safeParse(Object.fromEntries(pairs));
+      if (read.success && !isTwice && pairs.every(({ length }) => length === 2)) return read.data;
+      const unread = read.error?.issues.find(({ code }) => code === 'custom');
+      context.addIssue({ code: 'custom', message: unread?.message ?? COLOURS });
+      return z.NEVER;
+    });
 
 /** The variables, each with its rule. */
 export const PAGE_VARIABLES = {
   PAGE_NAME: pageOptions.shape.name,
   PAGE_LOGO: pageOptions.shape.logo,
-  PAGE_COLOURS: colours.optional(),
-  PAGE_COLOURS_DARK: colours.optional(),
+  PAGE_COLOURS: coloursFor(LIGHT).optional(),
+  PAGE_COLOURS_DARK: coloursFor(DARK).optional(),
 };
 
 const variables = z.object(PAGE_VARIABLES);

@@ -59,7 +59,7 @@ async function noteOf(path: string, language = 'en', status = 401): Promise<stri
 
 describe('the page that asks a browser to sign in', () => {
   test('says which token has to be held, and how much of it', async () => {
-    expect(await noteOf('/usdc')).toBe('Open to wallets that hold at least 100.5 USDC.');
+    expect(await noteOf('/usdc')).toBe('Open to wallets that hold at least 100.50 USDC.');
     expect(await noteOf('/sol')).toBe('Open to wallets that hold at least 2 SOL.');
     expect(await noteOf('/points')).toBe(`Open to wallets that hold at least 5 ${points}.`);
   });
@@ -71,11 +71,11 @@ describe('the page that asks a browser to sign in', () => {
 
   test('says which tier has to be reached, by its name, and where that begins', async () => {
     expect(await noteOf('/tier')).toContain(`20 ${points} (tier “Patron of the &lt;arts&gt;”)`);
-    expect(await noteOf('/gold')).toBe('Open to wallets that hold at least 10000 USDC (tier “Gold”).');
+    expect(await noteOf('/gold')).toBe('Open to wallets that hold at least 10,000 USDC (tier “Gold”).');
   });
 
   test('names all of which any is enough, and the first of two gates of which both have to be passed', async () => {
-    expect(await noteOf('/either')).toMatch(/at least 100\.5 USDC or 20 \w+ \(tier “Patron/);
+    expect(await noteOf('/either')).toMatch(/at least 100\.50 USDC or 20 \w+ \(tier “Patron/);
     expect(await noteOf('/both')).toBe(await noteOf('/usdc'));
   });
 
@@ -83,7 +83,7 @@ describe('the page that asks a browser to sign in', () => {
     'says it in %s to who reads that, with no place left open',
     async (language) => {
       for (const [path, held] of [
-        ['/usdc', '100.5 USDC'],
+        ['/usdc', language === 'zh' || language === 'ja' ? '100.50 USDC' : '100,50 USDC'],
         ['/nft', 'NFT'],
         ['/nfts', '3'],
         ['/gold', 'Gold'],
@@ -97,14 +97,14 @@ describe('the page that asks a browser to sign in', () => {
 
   test('says it to a page of the site that shows it itself', async () => {
     const answer = await visit('/usdc', 'en', {}, 'application/vnd.tollhouse.paywall+json');
-    expect(await answer.json()).toMatchObject({ note: 'Open to wallets that hold at least 100.5 USDC.' });
+    expect(await answer.json()).toMatchObject({ note: 'Open to wallets that hold at least 100.50 USDC.' });
   });
 
   test('says what a wallet lacks that has signed in, and nothing twice', async () => {
     const stranger = walletKey('a stranger to the club');
     const page = await visit('/usdc', 'en', await signIn(stranger, `${url}/usdc`));
     const text = await page.text();
-    expect([page.status, /holds 0 of the 100.5 USDC/.test(text)]).toEqual([403, true]);
+    expect([page.status, /has 0 USDC. It takes 100.50 USDC/.test(text)]).toEqual([403, true]);
     expect(text).not.toContain('Open to wallets');
   });
 });
@@ -120,7 +120,7 @@ describe('the page that asks a browser to pay where holders come in as well', ()
   });
 
   test('names every way in, whichever gate stands first, and however they are nested', async () => {
-    expect(await noteOf('/paid-or-all', 'en', 402)).toMatch(/at least 100\.5 USDC or 20 \w+ \(tier “Patron/);
+    expect(await noteOf('/paid-or-all', 'en', 402)).toMatch(/at least 100\.50 USDC or 20 \w+ \(tier “Patron/);
   });
 
   test('says nothing of it where there is no such way', async () => {

@@ -24,12 +24,24 @@ interface Answer {
 
 /** A request whose `Host` is what its sender likes. */
 function ask(url: string, host: string, { body, ...headers }: Record<string, string> = {}): Promise<Answer> {
+  return askText(url, host, { ...(body === undefined ? {} : { body }), ...headers }).then(({ text, ...answer }) => ({
+    ...answer,
+    body: text === '' ? {} : JSON.parse(text),
+  }));
+}
+
+interface Page extends Omit<Answer, 'body'> {
+  readonly text: string;
+}
+
+/** The same, answered by a text. */
+function askText(url: string, host: string, { body, ...headers }: Record<string, string> = {}): Promise<Page> {
   const method = body === undefined ? 'GET' : 'POST';
   const all = { host, 'content-type': 'application/json', ...headers };
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: all, agent: false }, async (res) => {
       const text = (await res.toArray()).join('');
-      resolve({ status: res.statusCode, headers: res.headers, body: text === '' ? {} : JSON.parse(text) });
+      resolve({ status: res.statusCode, headers: res.headers, text });
     });
     sent.on('error', reject).end(body);
   });
@@ -97,6 +109,17 @@ describe('the name that a sign-in is for', () => {
       expect([status, body['code']]).toEqual([501, 'not_configured']);
       expect(body['detail']).toMatch(/BASE_URL.*"baseUrl".*"domain"/);
       expect(JSON.stringify(body)).not.toContain('wants you to sign in');
+    }
+  });
+
+  test('without one is no raw error to a reader, who gets a page, in the language of the reader', async () => {
+    for (const [language, heading] of [
+      ['en', 'This page is not set up yet'],
+      ['de', 'Diese Seite ist noch nicht eingerichtet'],
+    ] as const) {
+      const headers = { accept: 'text/html', 'accept-language': language };
+      const { status, text } = await askText(`${nameless}/club`, 'shop.example', headers);
+      expect([status, text.includes(`<h1>${heading}</h1>`), text.includes('BASE_URL')]).toEqual([501, true, false]);
     }
   });
 

@@ -1,5 +1,6 @@
 import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../../texts/page-texts.js';
+import { reasonInWords } from '../../texts/refusals/reason-words.js';
 import { canEnterWith } from '../enter.js';
 import { toBase64, toHeader } from '../wire/bytes.js';
 import { ALREADY_USED, type Brought, bringPayment, PAID_BEFORE } from './bring-payment.js';
@@ -51,14 +52,14 @@ export async function payOffer(
   if (account === undefined) return stop('declined');
   for (let isRenewed = false; ; isRenewed = true) {
     if (!isRenewed) say('preparing');
-    const preparation = await prepare(data.request, offer, account.address);
+    const preparation = await prepare(data, offer, account.address);
     if (preparation.status === 'in') return preparation;
     if (preparation.status === 'failed') return stop('notPrepared', { reason: preparation.reason });
     if (hasWaited) return stop('otherTabDone');
     const { prepared } = preparation;
     if (!isSame(prepared.offer, offer)) return stop('priceChanged', {}, 'reload');
-    const { balance, missing } = prepared;
-    if (missing !== undefined) return stop(isNothing(balance) ? 'noToken' : 'notEnough', { balance, missing });
+    const { balance, missing, isEmpty } = prepared;
+    if (missing !== undefined) return stop(isEmpty ? 'noToken' : 'notEnough', { balance, missing });
     say(isRenewed ? 'renewed' : 'confirm', words);
     const header = await signed(prepared, wallet, account, data.chain).catch(() => undefined);
     if (header === undefined) return stop('declined');
@@ -71,7 +72,7 @@ export async function payOffer(
     if (brought.status === 'failed') return { status: 'kept', header };
     // Where it was brought before, and no word came of that, it is for the reader to say whether another is signed.
     const mayRenew = !isRenewed && !brought.isDoubtful && RUN_OUT.has(brought.code);
-    if (!mayRenew) return refusedPayment(brought, header, say);
+    if (!mayRenew) return refusedPayment(brought, header, { data, say });
   }
 }
 
@@ -91,12 +92,18 @@ export async function bring({ request }: PaywallData, header: string, say: Say, 
  * same again and is not sold it a second time.
  * @param wasPaid - whether the server has said before that it is paid. Default false
  */
-export function refusedPayment(refused: Refused, header: string, say: Say, wasPaid = false): Paid {
-  const { code, reason, signature } = refused;
+export function refusedPayment(
+  refused: Refused,
+  header: string,
+  { data, say }: { readonly data: Pick<PaywallData, 'reasons'>; readonly say: Say },
+  wasPaid = false,
+): Paid {
+  const { code, reason: detail, signature } = refused;
   if (isPaidBefore(refused)) {
     say('paidBefore', { signature });
     return { status: 'kept', header };
   }
+  const reason = reasonInWords({ code, detail }, data.reasons);
   say(wasPaid || code === ALREADY_USED ? 'lost' : 'refused', { reason });
   return { status: 'stopped', next: 'again' };
 }
@@ -116,8 +123,4 @@ async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAc
 
 function isSame(one: PageOffer, other: PageOffer): boolean {
   return one.asset === other.asset && one.amount === other.amount;
-}
-
-function isNothing(balance: string | undefined): boolean {
-  return balance !== undefined && /^0(?![.\d])/.test(balance);
 }

@@ -1,4 +1,5 @@
-import type { PageOffer, PageRequest } from '../../paywall/paywall-data.js';
+import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
+import { reasonInWords } from '../../texts/refusals/reason-words.js';
 import { fromBase64, toHeader } from '../wire/bytes.js';
 import { isIn, problemOf, sendRequest } from '../wire/send-request.js';
 
@@ -11,6 +12,8 @@ export interface PaymentToSign {
   /** What the wallet has of the token, and what it lacks, for people. Missing where that is not known. */
   readonly balance?: string;
   readonly missing?: string;
+  /** Whether it has nothing at all of the token. */
+  readonly isEmpty?: boolean;
 }
 
 /** What came of asking for a payment. */
@@ -23,16 +26,21 @@ export type Preparation =
  * Has the server build the payment of an offer for a wallet. A request that may pass without a payment is answered by what lies behind
  * the gate, which is then had without one.
  */
-export async function prepare(request: PageRequest, offer: PageOffer, payer: string): Promise<Preparation> {
+export async function prepare(
+  { request, reasons }: Pick<PaywallData, 'request' | 'reasons'>,
+  offer: PageOffer,
+  payer: string,
+): Promise<Preparation> {
   const { asset, amount } = offer;
   const answer = await sendRequest(request, { 'Prepare-Payment': toHeader({ payer, asset, amount }) }).catch(
     () => undefined,
   );
-  if (answer === undefined) return { status: 'failed', reason: '' };
+  if (answer === undefined) return { status: 'failed', reason: reasons.away };
   if (isIn(answer)) return { status: 'in', answer };
-  const { prepared, detail } = await problemOf(answer);
+  const { prepared, code, detail } = await problemOf(answer);
   if (isPrepared(prepared)) return { status: 'prepared', prepared };
-  return { status: 'failed', reason: typeof detail === 'string' ? detail : String(answer.status) };
+  if (typeof code !== 'string') return { status: 'failed', reason: reasons.away };
+  return { status: 'failed', reason: reasonInWords({ code, detail: String(detail ?? code) }, reasons) };
 }
 
 /** The transaction of a prepared payment, to be signed. */

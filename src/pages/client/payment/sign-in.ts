@@ -1,4 +1,5 @@
 import type { PageSignIn, PaywallData } from '../../paywall/paywall-data.js';
+import { reasonInWords } from '../../texts/refusals/reason-words.js';
 import { toBase58, toHeader } from '../wire/bytes.js';
 import { problemOf, sendRequest } from '../wire/send-request.js';
 import type { Say } from './pay-offer.js';
@@ -13,15 +14,19 @@ export async function signIn(data: PaywallData, wallet: Wallet, say: Say): Promi
   say('connecting', words);
   const account = await connect(wallet).catch(() => undefined);
   const challenge = await freshChallenge(data);
-  if (account === undefined || challenge === undefined) {
-    say('declined', words);
+  if (account === undefined) {
+    say('notSigned', words);
+    return false;
+  }
+  if (challenge === undefined) {
+    say('signInFailed', { reason: data.reasons.away });
     return false;
   }
   say('signing', words);
   const message = new TextEncoder().encode(messageOf(challenge, account.address));
   const signature = await signed(wallet, { account, message });
   if (signature === undefined) {
-    say('declined', words);
+    say('notSigned', words);
     return false;
   }
   const { info, chainId } = challenge;
@@ -29,9 +34,15 @@ export async function signIn(data: PaywallData, wallet: Wallet, say: Say): Promi
   const headers = { 'SIGN-IN-WITH-X': toHeader(proof), 'Keep-Sign-In': 'cookie' };
   const answer = await sendRequest(data.request, headers).catch(() => undefined);
   if (answer?.status === 204) return true;
-  const { detail } = answer === undefined ? {} : await problemOf(answer);
-  say('signInFailed', { reason: String(detail ?? answer?.status ?? '') });
+  say('signInFailed', { reason: await reasonIn(answer, data) });
   return false;
+}
+
+/** Why a sign-in was not taken; what has no code says with its status who is at fault. */
+async function reasonIn(answer: Response | undefined, { reasons }: PaywallData): Promise<string> {
+  const { code, detail } = answer === undefined ? {} : await problemOf(answer);
+  if (typeof code !== 'string') return reasons.away;
+  return reasonInWords({ code, detail: String(detail ?? code) }, reasons);
 }
 
 /** The signature, base58; undefined where the wallet gives none, in whatever way it says so. */
