@@ -6,6 +6,7 @@ export const DE: PageTexts = {
   paymentRequired: 'Zahlung nötig',
   hasPrice: 'Diese Seite hat einen Preis',
   signInRequired: 'Diese Seite ist für Mitglieder',
+  anyWallet: 'Mit der eigenen Wallet anmelden',
   holdersOnly: 'Offen für Wallets, die mindestens Folgendes halten: {what}.',
   holdsTier: '{held} (Stufe „{tier}“)',
   holdsOneNft: 'ein NFT einer Sammlung',

@@ -6,6 +6,7 @@ export const EN: PageTexts = {
   paymentRequired: 'Payment required',
   hasPrice: 'This page has a price',
   signInRequired: 'This page is for members',
+  anyWallet: 'Sign in with your wallet',
   holdersOnly: 'Open to wallets that hold at least {what}.',
   holdsTier: '{held} (tier “{tier}”)',
   holdsOneNft: 'one NFT of a collection',

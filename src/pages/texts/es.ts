@@ -6,6 +6,7 @@ export const ES: PageTexts = {
   paymentRequired: 'Pago necesario',
   hasPrice: 'Esta página tiene un precio',
   signInRequired: 'Esta página es para miembros',
+  anyWallet: 'Entra con tu cartera',
   holdersOnly: 'Abierta a carteras que tengan al menos {what}.',
   holdsTier: '{held} (nivel «{tier}»)',
   holdsOneNft: 'un NFT de una colección',

@@ -6,6 +6,7 @@ export const FR: PageTexts = {
   paymentRequired: 'Paiement requis',
   hasPrice: 'Cette page a un prix',
   signInRequired: 'Cette page est réservée aux membres',
+  anyWallet: 'Connectez-vous avec votre portefeuille',
   holdersOnly: 'Ouverte aux portefeuilles qui détiennent au moins {what}.',
   holdsTier: '{held} (niveau « {tier} »)',
   holdsOneNft: 'un NFT d’une collection',
