@@ -12,7 +12,7 @@ export type BalanceInput = string | number;
 /** What is held, and how much of it. */
 export interface HeldBalance {
   /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
-  readonly mint?: AddressInput;
+  readonly mint?: AddressInput | undefined;
   /**
    * Instead of `mint`, a collection of NFTs: its mints, at most 100,000; or `{ creator }`, a creator that the metadata of its NFTs
    * names and that has verified it; or `{ address }`, the mint of the collection's own NFT, likewise verified (Metaplex Token
@@ -21,12 +21,13 @@ export interface HeldBalance {
   readonly collection?:
     | readonly AddressInput[]
     | { readonly creator: AddressInput }
-    | { readonly address: AddressInput };
+    | { readonly address: AddressInput }
+    | undefined;
   /**
    * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: of how many of its mints
    * at least one whole token, so that several of one mint count once; default 1.
    */
-  readonly minBalance?: BalanceInput;
+  readonly minBalance?: BalanceInput | undefined;
 }
 
 /** A minimum whose token's decimals need not be known yet. */

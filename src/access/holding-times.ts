@@ -21,7 +21,7 @@ export interface HoldingTimesOptions {
   /** Where the times are kept: `heldTimes` of the facilitator or of `openStorage`. */
   readonly store: HeldTimes;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /**

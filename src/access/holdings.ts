@@ -23,21 +23,21 @@ export interface HoldingsOptions {
    * How old a response may be, in milliseconds: so long a wallet that has given its tokens away still counts as holding them.
    * Default 15,000.
    */
-  readonly staleMs?: number;
+  readonly staleMs?: number | undefined;
   /**
    * How often a second the chain is asked for those who may name any wallet ({@link Holdings.forAnybody}), all together; twice as
    * often for a moment; of one address some half. Default 10.
    */
-  readonly publicLooksPerSecond?: number;
+  readonly publicLooksPerSecond?: number | undefined;
   /**
    * How often a second gates have a wallet looked at by a call of its own that shows less than is asked for (in its associated accounts,
    * which many share a call for) and was not seen holding that much: wallets cost nothing, and dust in them next to nothing. Four times
    * as often for a moment; of one address some half. Beyond that such a wallet is answered what was found in the last ten minutes, or
    * 503. Default 5.
    */
-  readonly strangerLooksPerSecond?: number;
+  readonly strangerLooksPerSecond?: number | undefined;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A question, and who has it asked. */
@@ -188,7 +188,7 @@ export function createHoldings(options: HoldingsOptions): Holdings {
 }
 
 /** Answers questions about wallets from what is remembered, or by a look that all who ask the same share. */
-function createLooks({ staleMs, now }: Pick<Required<HoldingsOptions>, 'staleMs' | 'now'>) {
+function createLooks({ staleMs, now }: { readonly staleMs: number; readonly now: () => number }) {
   const looks = boundedCache<string, Look>({ max: MAX_REMEMBERED });
 
   function look({ key, atLeast, ask }: Question): Promise<Holding> {

@@ -12,19 +12,19 @@ export interface TierOptions {
   /** Name for programs: lower-case letters, digits, `_` and `-`. */
   readonly id: string;
   /** Name for people. Default: the id with a capital. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Whole tokens that reach the tier, as decimal text or number. */
   readonly minBalance: BalanceInput;
   /** What the tier brings beside everything that the tiers below it bring. Default: nothing. */
-  readonly features?: readonly string[];
+  readonly features?: readonly string[] | undefined;
 }
 
 /** Membership tiers as they are configured. */
 export interface TiersOptions {
   /** Token whose balance decides: mint, base58 or web3.js `PublicKey`, or the symbol of a known token. Default `USDC`. */
-  readonly mint?: AddressInput;
+  readonly mint?: AddressInput | undefined;
   /** From the lowest to the highest. Default: `bronze` from 100, `silver` from 1,000, `gold` from 10,000. */
-  readonly levels?: readonly TierOptions[];
+  readonly levels?: readonly TierOptions[] | undefined;
 }
 
 /** A membership tier. */

@@ -224,7 +224,7 @@ export interface Facilitator extends HoldingsReader {
   /** What payments have bought for more than one request: in its storage, or in this process's memory. */
   readonly passes: PassStore;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
-  readonly storage?: Storage;
+  readonly storage?: Storage | undefined;
   /** The same as `@x402/core`'s resource server wants it, in the wire's objects: `new x402ResourceServer(facilitator.x402Client)`. */
   readonly x402Client: FacilitatorClient;
   /** What it can settle right now: nothing once it is being closed. Rejects with `payment_backend_unavailable` when that cannot be known. */

@@ -63,7 +63,7 @@ export interface RouterSettings {
    * Limits per client address on all of these routes, and on `/api/v1` per wallet, each multiplied by `scale`; false for none. Default:
    * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
    */
-  readonly limits?: false | { readonly scale?: number } | undefined;
+  readonly limits?: false | { readonly scale?: number | undefined } | undefined;
   /** Where limits are counted. Default: the `storage` of the facilitator, or this process's memory. */
   readonly counters?: Counters | undefined;
   /**

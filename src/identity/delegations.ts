@@ -21,11 +21,11 @@ export interface DelegationsOptions {
   /** Host of the site, with a port where it is not 443: a statement is good for it only, and what is revoked at it goes on at others. */
   readonly domain: string;
   /** Where they are kept. Default: the counters of the facilitator's storage, or this process's memory. */
-  readonly counters?: Counters;
+  readonly counters?: Counters | undefined;
   /** How long a delegation lives, in milliseconds. Default 90 days, at most 365. In memory the 50,000 used last live. */
-  readonly lifeMs?: number;
+  readonly lifeMs?: number | undefined;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A statement as it was signed. */

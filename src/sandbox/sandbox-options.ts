@@ -8,31 +8,31 @@ export type SandboxNetwork = 'solana-devnet' | 'solana';
 /** Options of {@link startSandbox}. All may be left out. */
 export interface SandboxOptions {
   /** Port of the HTTP endpoint. Default 0: a free one. The WebSocket endpoint takes the next port where it is free. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Address to listen on. Default `127.0.0.1`. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Cluster to answer as. Default `solana-devnet`. */
-  readonly network?: SandboxNetwork;
+  readonly network?: SandboxNetwork | undefined;
   /** Milliseconds per slot. Default 200. 0: slots advance only by `advanceSlots`. */
-  readonly slotMs?: number;
+  readonly slotMs?: number | undefined;
   /** Slots until a transaction is `confirmed`. Default 2. */
-  readonly confirmedAfterSlots?: number;
+  readonly confirmedAfterSlots?: number | undefined;
   /** Slots until a transaction is `finalized`. Default 32; not below `confirmedAfterSlots`. */
-  readonly finalizedAfterSlots?: number;
+  readonly finalizedAfterSlots?: number | undefined;
   /**
    * Blocks a blockhash stays valid. Default 150, as on every cluster, or more where slots are quick: as many as a minute holds
    * (3,000 at 20 ms), so that what a wallet was given is not stale before it has signed.
    */
-  readonly maxBlockhashAgeBlocks?: number;
+  readonly maxBlockhashAgeBlocks?: number | undefined;
   /**
    * Transactions kept, the oldest go first: what can be looked up, and what is refused as a duplicate. Default 100,000, at
    * about 4 KB each.
    */
-  readonly historyLimit?: number;
+  readonly historyLimit?: number | undefined;
 }
 
 /** Options with the defaults filled in. */
-export type ResolvedOptions = Readonly<Required<SandboxOptions>>;
+export type ResolvedOptions = { readonly [K in keyof SandboxOptions]-?: NonNullable<SandboxOptions[K]> };
 
 const whole = (min: number, max: number) => {
   const text = `a whole number from ${min} to ${max}`;

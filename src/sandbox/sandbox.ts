@@ -1,6 +1,8 @@
 import type { Keypair } from '@solana/web3.js';
 import type { AddressInput } from '../protocol/address-input.js';
 import type { Token } from '../protocol/types.js';
+import type { PayLimits, ProofHeaders } from './buyer/buyer.js';
+import type { RefusedResponse } from './buyer/refused-response.js';
 import type { Faults } from './faults.js';
 import type { CallCounts } from './rpc/calls.js';
 import type { RuntimeAccount } from './runtime/runtime.js';
@@ -37,6 +39,24 @@ export interface Sandbox {
   readonly faults: Faults;
   /** A new wallet holding what is asked for. */
   createWallet(funds?: WalletFunds): Promise<Keypair>;
+  /**
+   * A `fetch` that is a wallet, for tests of your routes: it signs in where the response offers that, then pays where it is still asked
+   * to, and answers what comes of it. It pays the first terms that are not over `maxAmount`.
+   * @throws TollhouseError `bad_option` where all terms are over it, or none is on this chain
+   */
+  fetchAs(wallet: Keypair, limits?: PayLimits): typeof fetch;
+  /**
+   * The headers that pay, to be sent with the same request again: `request(app).get(path).set(headers)`.
+   * @param response - the 402 of supertest or `fetch`
+   * @throws TollhouseError `bad_option` where it asks for no payment, or for none that this wallet may make
+   */
+  paymentHeaders(wallet: Keypair, response: RefusedResponse, limits?: PayLimits): ProofHeaders;
+  /**
+   * The headers that sign a wallet in, for one request.
+   * @param response - the 401 or 402 of supertest or `fetch`
+   * @throws TollhouseError `bad_option` where it offers no sign-in
+   */
+  signInHeaders(wallet: Keypair, response: RefusedResponse): ProofHeaders;
   /** Adds lamports to an address. */
   airdrop(address: AddressInput, lamports: bigint): void;
   /** Adds tokens to an owner's associated token account, created when missing, frozen or not; returns its address. */

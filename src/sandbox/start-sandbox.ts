@@ -5,6 +5,8 @@ import { type AddressInput, addressText } from '../protocol/address-input.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
 import { parseDecimal } from '../protocol/money/money.js';
 import type { Token } from '../protocol/types.js';
+import { createBuyer } from './buyer/buyer.js';
+import { createFetchAs } from './buyer/fetch-as.js';
 import { type Chain, createChain } from './chain/chain.js';
 import { startEndpoint } from './endpoint/endpoint.js';
 import { createFaults } from './faults.js';
@@ -19,6 +21,8 @@ import { DEMO_WALLETS, demoWallet } from './tokens/demo-wallets.js';
 import { createFaucet, type Faucet, tokenAddress } from './tokens/faucet.js';
 import { tokensOf } from './tokens/tokens.js';
 
+export type { PayLimits, ProofHeaders } from './buyer/buyer.js';
+export type { RefusedResponse } from './buyer/refused-response.js';
 export type { Fault, FaultKind, Faults } from './faults.js';
 export type { CallCounts as Calls } from './rpc/calls.js';
 export type { RuntimeAccount } from './runtime/runtime.js';
@@ -54,6 +58,7 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
   const counter = createCallCounter();
   const faults = createFaults(METHOD_NAMES);
   const endpoint = await startEndpoint({ chain, counter, faults, host: resolved.host, port: resolved.port });
+  const buyer = createBuyer(chain, resolved.network);
   chain.slots.resume();
   return {
     rpcUrl: endpoint.rpcUrl,
@@ -71,6 +76,8 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
       fund(faucet, tokens, wallet, funds);
       return wallet;
     },
+    ...buyer,
+    fetchAs: createFetchAs(buyer),
     ...clockOf(chain, resolved.maxBlockhashAgeBlocks),
     ...accountsOf(chain, faucet, endpoint.subscriptions),
     close: async () => {

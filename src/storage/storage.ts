@@ -13,9 +13,9 @@ export interface StorageOptions {
    * `redis://user:password@host:port/database` or `rediss://…`: rate limits are counted there. Default: in Postgres, or in
    * this process where the database is not shared.
    */
-  readonly redisUrl?: string;
+  readonly redisUrl?: string | undefined;
   /** Clock, milliseconds since the epoch. Instances that share a database must agree to within some seconds. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Whether a storage can be written to, and how much room it has. */

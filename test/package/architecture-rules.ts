@@ -96,7 +96,8 @@ function arrowsAgainstTable(sources: Sources): string[] {
 
 function mayImport(unit: string, allowed: readonly string[], target: string): boolean {
   if (target === 'package.json') return allowed.includes(target);
-  return unitOf(target) === unit || allowed.includes(unitOf(target));
+  const isNamed = allowed.some((it) => it.includes('/') && target.startsWith(it));
+  return isNamed || unitOf(target) === unit || allowed.includes(unitOf(target));
 }
 
 /** `sub/` for a file in a sub-room, its own name for a file directly in the room. */

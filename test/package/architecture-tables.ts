@@ -15,7 +15,7 @@ const ROUTES = [
 ];
 const SERVER = ['http', 'sandbox', ...ROUTES];
 
-/** Which room may import which: a folder of `src/`, or a file directly in it. Its own always. */
+/** Which room may import which: a folder of `src/`, or a file directly in it; what has a slash is that part of a room. Its own always. */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   lib: ['package.json', 'errors'],
@@ -30,7 +30,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   gateway: ['middleware', 'storage', ...GATES],
   http: ROUTES,
   pages: ['protocol', ...BASE],
-  sandbox: ['protocol', ...BASE],
+  sandbox: ['identity/sign-in/', 'solana/building/', 'solana/keypair.', 'protocol', ...BASE],
   server: SERVER,
   cli: ['server', ...SERVER],
   entries: ROUTES,
@@ -152,6 +152,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'chain/',
     'encoding/',
     'tokens/',
+    'buyer/',
     'rpc/',
     'endpoint/',
   ],

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(__dirname, '../..');
@@ -35,13 +35,15 @@ function parse(path: string): ts.SourceFile {
   return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2023);
 }
 
-test.each([
+const ENTRIES = [
   ['tollhouse', 'src/index.ts'],
   ['tollhouse/sandbox', 'src/sandbox/start-sandbox.ts'],
   ['tollhouse/webhooks', 'src/entries/webhooks.ts'],
   ['tollhouse/gateway', 'src/entries/gateway.ts'],
   ['tollhouse/storage', 'src/entries/storage.ts'],
-])('every name that %s exports is compiled in test/package/types', (entry, source) => {
+] as const;
+
+test.each(ENTRIES)('every name that %s exports is compiled in test/package/types', (entry, source) => {
   const names = exportsOf(source);
   const used = new Set(importsOf(entry));
 
@@ -60,4 +62,51 @@ test.each(['declared', 'renamed'])('an app with properties of its own compiles: 
 
   expect(source).toBeDefined();
   expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([]);
+});
+
+/** Where an option may be left out and may not be `undefined`, as `file: Type.option`, of all that is given to the package. */
+function optionsThatRefuseUndefined(): readonly string[] {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT);
+  const entries = ENTRIES.map(([, source]) => join(ROOT, source));
+  const program = ts.createProgram(entries, options);
+  const checker = program.getTypeChecker();
+  const found = new Set<string>();
+  const seen = new Set<ts.Type>();
+
+  function visit(type: ts.Type): void {
+    if (seen.has(type)) return;
+    seen.add(type);
+    if (type.isUnionOrIntersection()) return type.types.forEach(visit);
+    // What has methods is made by the package, and not written by its users.
+    if (type.getProperties().some(({ flags }) => (flags & ts.SymbolFlags.Method) !== 0)) return;
+    for (const inner of checker.getTypeArguments(type as ts.TypeReference)) visit(inner);
+    for (const property of type.getProperties()) look(property);
+  }
+
+  function look(property: ts.Symbol): void {
+    const [declaration] = property.declarations ?? [];
+    if (declaration === undefined || !declaration.getSourceFile().fileName.startsWith(join(ROOT, 'src'))) return;
+    if (!ts.isPropertySignature(declaration) || declaration.type === undefined) return;
+    const type = checker.getTypeFromTypeNode(declaration.type);
+    const takes = (type.isUnion() ? type.types : [type]).some((it) => (it.flags & ts.TypeFlags.Undefined) !== 0);
+    const isUnknown = (type.flags & ts.TypeFlags.Unknown) !== 0;
+    const file = relative(ROOT, declaration.getSourceFile().fileName);
+    if (declaration.questionToken && !takes && !isUnknown) found.add(`${file}: ${property.name}`);
+    if (type.getCallSignatures().length === 0) visit(type);
+  }
+
+  for (const source of entries) {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(source) as ts.Node);
+    for (const it of module === undefined ? [] : checker.getExportsOfModule(module)) {
+      const symbol = it.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(it) : it;
+      if (symbol.flags & ts.SymbolFlags.Type && /Options?$/.test(symbol.name))
+        visit(checker.getDeclaredTypeOfSymbol(symbol));
+    }
+  }
+  return [...found].sort();
+}
+
+test('every option that may be left out may be undefined, under exactOptionalPropertyTypes too', () => {
+  expect(optionsThatRefuseUndefined()).toEqual([]);
 });

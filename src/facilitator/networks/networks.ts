@@ -28,8 +28,8 @@ export interface Networks<Member extends Facilitator = Facilitator> {
 
 /** One facilitator; or several, one for each network, on one storage: callers say by `network` which they mean, by default the first. */
 export type FacilitatorsOption<Member extends Facilitator> =
-  | { readonly facilitator: Member; readonly facilitators?: never }
-  | { readonly facilitators: readonly Member[]; readonly facilitator?: never };
+  | { readonly facilitator: Member; readonly facilitators?: undefined }
+  | { readonly facilitators: readonly Member[]; readonly facilitator?: undefined };
 
 /** Whether options name several facilitators, so that they need not name one. */
 export function hasSeveral(options: unknown): boolean {

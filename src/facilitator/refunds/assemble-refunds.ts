@@ -8,7 +8,7 @@ import { createRefunds, type RefundParts, type Refunds } from './refunds.js';
 
 /** Options of a facilitator that refunds depend on. */
 export interface RefundSetup {
-  readonly refunds?: Required<RefundOptions> | undefined;
+  readonly refunds?: { readonly [K in keyof RefundOptions]-?: NonNullable<RefundOptions[K]> } | undefined;
   readonly storage?: Pick<Storage, 'refunds'> | undefined;
   readonly tokens: readonly Token[];
   /** Wallets that pay something else. */

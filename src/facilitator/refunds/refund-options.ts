@@ -12,9 +12,9 @@ export interface RefundOptions {
    */
   readonly keypair: KeypairInput;
   /** Most that one refund pays, in each token that may be refunded: `'$10'`, `['$10', '10 USDT']`. Default `'$10'`. */
-  readonly max?: PriceInput | readonly PriceInput[];
+  readonly max?: PriceInput | readonly PriceInput[] | undefined;
   /** Most that is refunded within 24 hours, in the same tokens. Default `'$100'`. */
-  readonly maxPerDay?: PriceInput | readonly PriceInput[];
+  readonly maxPerDay?: PriceInput | readonly PriceInput[] | undefined;
 }
 
 const MAX_AMOUNT = 9_223_372_036_854_775_807n;
@@ -42,7 +42,7 @@ export interface RefundBounds {
  */
 export function readRefundBounds(
   where: string,
-  { max, maxPerDay }: Required<Pick<RefundOptions, 'max' | 'maxPerDay'>>,
+  { max, maxPerDay }: { readonly [K in 'max' | 'maxPerDay']: NonNullable<RefundOptions[K]> },
   tokens: readonly Token[],
 ): RefundBounds {
   return {

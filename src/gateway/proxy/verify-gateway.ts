@@ -21,16 +21,16 @@ export interface GatewayRequest {
 /** Options of {@link verifyGateway}. */
 export interface VerifyGatewayOptions {
   /** How old or how far ahead a call may be, in seconds. Default 300. */
-  readonly toleranceSeconds?: number;
+  readonly toleranceSeconds?: number | undefined;
   /**
    * The body as it arrived, for instance from `express.raw()`; an object without fields, which Express 4 leaves where
    * there is none, counts as empty. Default: the body is not compared with its digest.
    */
-  readonly body?: Uint8Array | string | object;
+  readonly body?: Uint8Array | string | object | undefined;
   /** Path and query that the gateway called, where something in between has rewritten them. Default: the request's. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** The clock, in milliseconds. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A call that came from the gateway: who paid, as far as the gateway told. */

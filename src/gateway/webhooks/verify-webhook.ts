@@ -20,9 +20,9 @@ export interface ReceivedWebhook {
 /** Options of {@link verifyWebhook}. */
 export interface VerifyWebhookOptions {
   /** How old or how far ahead an attempt may be, in seconds. Default 300. */
-  readonly toleranceSeconds?: number;
+  readonly toleranceSeconds?: number | undefined;
   /** The clock, in milliseconds. Default `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** Why a message is not believed. */

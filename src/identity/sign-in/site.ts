@@ -10,6 +10,12 @@ export interface Site {
   readonly domain: string;
   /** Scheme and host. */
   readonly origin: string;
+  /**
+   * What a proof has to be for: the origin, and with any port where the host is a loopback one that only the request names. Whoever
+   * has a proof for another port writes that into its `Host`, so there the port keeps nobody out; and a test that has its app listen anew
+   * for each request (supertest) signs for the port before.
+   */
+  readonly place: string;
   /** Path of the request, without dot segments. */
   readonly path: string;
   /** The same as it was written, which is what routers go by. */
@@ -49,7 +55,7 @@ export function siteOf(setup: SiteSetup, { url, baseUrl }: Addressed): Found<Sit
 }
 
 type SiteSetup = Pick<SignInSetup, 'domain'>;
-type Host = Pick<Site, 'domain' | 'origin'>;
+type Host = Pick<Site, 'domain' | 'origin' | 'place'>;
 
 /** What was found last: parsing addresses costs more than all else that a token is checked by, and nearly all are at one host. */
 const last = new WeakMap<
@@ -77,7 +83,17 @@ function readHost(setup: SiteSetup, written: string, baseUrl: string | undefined
   }
   const { host, hostname, origin } = new URL(asked);
   if (configured === undefined && !LOOPBACK.test(hostname)) return { ok: false, error: unnamed(setup, host) };
-  return { ok: true, value: { domain: host, origin } };
+  return { ok: true, value: { domain: host, origin, place: configured === undefined ? anyPortOf(origin) : origin } };
+}
+
+/** Whether an origin that a proof names is that of a site. */
+export function isPlaceOf({ origin, place }: Host, named: string): boolean {
+  return named === origin || (place !== origin && URL.canParse(named) && anyPortOf(named) === place);
+}
+
+function anyPortOf(origin: string): string {
+  const { protocol, hostname } = new URL(origin);
+  return `${protocol}//${hostname}:*`;
 }
 
 /**

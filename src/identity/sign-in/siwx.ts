@@ -7,7 +7,7 @@ import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.
 import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
 import type { IssuedNonces } from './issued-nonce.js';
 import { createSignInUses, type SignInUses, type TakenSignIn } from './sign-in-uses.js';
-import { type Addressed, boundOf, type Site, siteOf } from './site.js';
+import { type Addressed, boundOf, isPlaceOf, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
 
@@ -87,7 +87,7 @@ async function challenge(setup: SiwxSetup, asked: Addressed): Promise<SignInChal
   if (!site.ok) throw site.error;
   const { domain } = site.value;
   const { uri, requestId } = boundOf(site.value, asked);
-  const { nonce, issuedAt } = await setup.nonces.issue(boundTo(domain));
+  const { nonce, issuedAt } = await setup.nonces.issue(boundTo(site.value));
   const info = {
     domain,
     uri,
@@ -114,7 +114,7 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
   if (!isSignedBy(wallet, text, signature)) {
     return { proof: refused(`its signature is not that of ${wallet} over this message`) };
   }
-  if ((await setup.nonces.open(nonce, boundTo(message.domain))) === undefined) {
+  if ((await setup.nonces.open(nonce, boundTo(site.value))) === undefined) {
     const detail = `its nonce ${shown(nonce)} was not issued here, or more than 5 minutes ago; ask for a new challenge and sign that`;
     return { proof: refused(detail) };
   }
@@ -129,7 +129,7 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
 
 async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: Addressed): Promise<InspectedProof> {
   const site = siteOf(setup, asked);
-  if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value.domain))) === undefined) return ABSENT;
+  if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value))) === undefined) return ABSENT;
   const place = placeOf(site.value, asked);
   const signIn = await uses.find(nonce, place);
   if (signIn === undefined) return ABSENT;
@@ -159,8 +159,8 @@ function provenOnce(
   };
 }
 
-function placeOf({ origin, path }: Site, { method = '' }: Addressed): string {
-  return `${method} ${origin}${path}`;
+function placeOf({ place, path }: Site, { method = '' }: Addressed): string {
+  return `${method} ${place}${path}`;
 }
 
 const ABSENT: InspectedProof = { proof: { status: 'absent' } };
@@ -172,8 +172,8 @@ const REPLAYED: RefusedProof = {
 };
 
 /** Whoever asks for a challenge is not known, so a nonce is bound to the site alone. */
-function boundTo(domain: string): string {
-  return `siwx ${domain}`;
+function boundTo({ place }: Site): string {
+  return `siwx ${place}`;
 }
 
 function refused(detail: string): RefusedProof {
@@ -199,12 +199,14 @@ function readProof(header: string, chainId: string): Parsed<SignedMessage> {
 
 /** A proof is good for what it names, and the one for the site as a whole names no request. */
 function siteFault({ domain, uri, requestId }: SiwsMessage, site: Site, asked: Addressed): string | undefined {
-  if (domain !== site.domain) return `it is for the domain ${shown(domain)}; this one is ${shown(site.domain)}`;
+  const [scheme] = site.origin.split('//');
+  if (!isPlaceOf(site, `${scheme}//${domain}`))
+    return `it is for the domain ${shown(domain)}; this one is ${shown(site.domain)}`;
   const address = URL.canParse(uri) ? new URL(uri) : undefined;
   if (address === undefined || address.username !== '' || address.password !== '') {
     return `its URI ${shown(uri)} is not an address`;
   }
-  if (address.origin !== site.origin) return `its URI is of ${shown(address.origin)}; this is ${shown(site.origin)}`;
+  if (!isPlaceOf(site, address.origin)) return `its URI is of ${shown(address.origin)}; this is ${shown(site.origin)}`;
   const bound = boundOf(site, asked);
   const path = new URL(bound.uri).pathname;
   if (address.pathname !== path) return `its URI is for the path ${shown(address.pathname)}; this takes ${shown(path)}`;

@@ -8,7 +8,7 @@ import type { PaywallContent } from '../../pages/paywall/paywall-content.js';
 import { PAYWALL_TYPE, type PageSignIn } from '../../pages/paywall/paywall-data.js';
 import { paywallPage } from '../../pages/paywall/paywall-page.js';
 import { textsFor } from '../../pages/texts/languages.js';
-import { type MustHold, mustHoldInWords } from '../../pages/texts/must-hold.js';
+import { isForAnyWallet, type MustHold, mustHoldInWords } from '../../pages/texts/must-hold.js';
 import type { Challenge } from '../../protocol/challenge.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { addVary } from '../gate/cache-control.js';
@@ -65,8 +65,10 @@ function send(
   request: PaywallContent['request'],
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
-  const texts = textsFor(req.get('Accept-Language'), page.texts);
-  const forHolders = mustHoldInWords(mustHold, texts, terms.length > 0);
+  const spoken = textsFor(req.get('Accept-Language'), page.texts);
+  const isForAny = isForAnyWallet(mustHold);
+  const texts = isForAny ? { ...spoken, signInRequired: spoken.anyWallet } : spoken;
+  const forHolders = isForAny ? undefined : mustHoldInWords(mustHold, texts, terms.length > 0);
   const note = [forHolders, parts.note].filter((it) => it !== undefined).join(' ') || undefined;
   const content: PaywallContent = {
     ...{ texts, resource, network, request, note, problem, outage, isWaiting },

@@ -31,13 +31,13 @@ export interface IdempotencyOptions {
    * any, the key itself is the proof if it has 16 characters or more, so that a client that changes its network still finds
    * its response; shorter ones count per address.
    */
-  readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>>;
+  readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>> | undefined;
   /**
    * Whose share of the room a response takes, where several callers are one: the service keys of a wallet. Default: the wallet of the
    * service key that a gate has let in, or else whoever is calling, by `scopeOf`; of somebody who was not proven the address. What was
    * paid for takes the share of the wallet that has paid.
    */
-  readonly ownerOf?: OfRequest<string | undefined | Promise<string | undefined>>;
+  readonly ownerOf?: OfRequest<string | undefined | Promise<string | undefined>> | undefined;
   /**
    * How long a response may take before a crash is assumed and the request may run again, in milliseconds: 1,000 to
    * 86,400,000. Default 120,000.

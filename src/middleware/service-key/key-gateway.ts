@@ -6,7 +6,7 @@ import type { Observed } from '../../telemetry/observed.js';
 export interface KeyGateway {
   readonly keys: KeyAuthenticator;
   /** Where its gates are told of to be counted. Default: nowhere. */
-  readonly observed?: Observed;
+  readonly observed?: Observed | undefined;
 }
 
 /** Option that is a {@link KeyGateway}. */

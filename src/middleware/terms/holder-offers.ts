@@ -42,7 +42,7 @@ export interface AllowanceOption {
    */
   readonly per: string;
   /** Name of a group of gates that have one allowance together, as `group` of a pass. Default: this route has its own. */
-  readonly group?: string;
+  readonly group?: string | undefined;
 }
 
 const any = z.unknown().optional();

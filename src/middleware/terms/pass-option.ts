@@ -5,41 +5,41 @@ import type { PriceInput } from '../../protocol/money/money.js';
 /** What a payment may buy instead of one request: so many, or a time, or so many within a time, or credit that requests take from. */
 export interface PassOption {
   /** How many requests, the paid one among them. Default: any number, within the time. */
-  readonly uses?: number;
+  readonly uses?: number | undefined;
   /** Whether the amount paid is a balance, in the token that was paid: each request takes `cost` of it, the paid one first. Default false. */
-  readonly credit?: boolean;
+  readonly credit?: boolean | undefined;
   /**
    * With `credit`: what a request takes, at most the price: `'$0.001'`, or one for each token that is offered, `['$0.001', '0.001 USDT']`.
    * It is taken before the handler, which may say that it was less (`chargeCredit`); a request that fails takes nothing.
    */
-  readonly cost?: PriceInput | readonly PriceInput[];
+  readonly cost?: PriceInput | readonly PriceInput[] | undefined;
   /**
    * With `credit`: whether a response may cost more than `cost`, which is then what there must be to begin: the handler charges as
    * it goes on (`chargeCredit`), and the response ends when the credit is out. A gate that sells it has `settle: 'before'`.
    * Default false: `cost` is the most.
    */
-  readonly stream?: boolean;
+  readonly stream?: boolean | undefined;
   /** For how long, from the payment on: `'30s'`, `'15m'`, `'24h'`, `'30d'`. Default: until the uses, or the credit, are used up. */
-  readonly for?: string;
+  readonly for?: string | undefined;
   /**
    * With `for` alone: whether it is a subscription. The wallet that has it and pays again, before its end or within the grace behind
    * it, has it prolonged from its end, and it stays the same pass with the same tokens. In the grace it covers still. Nobody is
    * charged whose pass lies more than one such time ahead: the request is covered by it instead. `true`: a grace of a tenth of the
    * time, at most 3 days. Default false: who pays again has another pass, from then on.
    */
-  readonly renew?: boolean | { readonly grace: string };
+  readonly renew?: boolean | { readonly grace: string } | undefined;
   /**
    * Name of a group of gates: the pass covers all of them that name it, on the same site and for the same `payTo`. Default: its own route alone.
    * Where a gate of it takes `credit`, uses cover only what sells uses too, and credit what has a `cost` in its token; a time covers all.
    */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /**
    * Whether browsers have its token as a cookie too, which comes with the paid response and with a sign-in, and which they send by
    * themselves: a reload, a link and an image are covered. It is `HttpOnly`, `SameSite=Lax`, `Secure` but on http at loopback hosts,
    * for the route's path up to its first parameter (a group: the whole host), and lasts as the pass does, at most a year. Where
    * one of several passes of a route has a cookie, all of that route have. Default false.
    */
-  readonly cookie?: boolean;
+  readonly cookie?: boolean | undefined;
 }
 
 /** A price with what it buys, in a list of prices. */

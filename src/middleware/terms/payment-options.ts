@@ -74,7 +74,7 @@ export interface RequirePaymentOptions {
   /** Media type of the paid response. */
   readonly mimeType?: string | undefined;
   /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
-  readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>>;
+  readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>> | undefined;
   /**
    * `after` (default): the handler runs first and its response is held until the money has landed; an error costs the payer
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.

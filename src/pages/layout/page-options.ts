@@ -11,29 +11,31 @@ import { DARK, LIGHT, type PageColours } from './page-colours.js';
 /** How pages for people look, and what they say. */
 export interface PageOptions {
   /** Name of the site, above what is sold. Default: none. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Image beside it: a path of the same site, such as `/logo.svg`, or a `data:image/…` address. Default: none. */
-  readonly logo?: string;
+  readonly logo?: string | undefined;
   /**
    * Colours by day and by night, each as `#rrggbb`. Default: ours; of `on-accent`, one that is read on `accent`. An `on-accent` with less
    * contrast than 4.5:1 on its accent is refused.
    */
-  readonly colours?: {
-    readonly light?: Partial<PageColours>;
-    readonly dark?: Partial<PageColours>;
-  };
+  readonly colours?:
+    | {
+        readonly light?: Partial<PageColours> | undefined;
+        readonly dark?: Partial<PageColours> | undefined;
+      }
+    | undefined;
   /**
    * Texts in place of ours, by language as in BCP 47: `{ fr: { hasPrice: 'Cet article a un prix' }, pt: { … } }`. Of a language
    * that is not ours, what is left out is said in English. Default: English, German, Spanish, French, Chinese and Japanese, as the reader's
    * browser asks for.
    */
-  readonly texts?: Readonly<Record<string, OwnTexts>>;
+  readonly texts?: Readonly<Record<string, OwnTexts>> | undefined;
   /**
    * Writes the page that a gate sends in the place of ours: `({ card, style, script }) => '<!doctype html>…'`. Status and headers stay, the
    * policy too unless the function answers another. Where it throws, or answers no HTML, ours is sent and a warning says so. Pages
    * of the mounted service are not written by it. Default: ours.
    */
-  readonly render?: RenderPaywall;
+  readonly render?: RenderPaywall | undefined;
 }
 
 /** Texts of a page in somebody's own words. */

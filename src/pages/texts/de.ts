@@ -7,6 +7,7 @@ export const DE: PageTexts = {
   paymentRequired: 'Zahlung nötig',
   hasPrice: 'Diese Seite hat einen Preis',
   signInRequired: 'Diese Seite ist für Mitglieder',
+  anyWallet: 'Mit der eigenen Wallet anmelden',
   holdersOnly: 'Offen für Wallets, die mindestens Folgendes halten: {what}.',
   holdersToo: 'Wer mindestens Folgendes hält, meldet sich mit seiner Wallet an und zahlt nichts: {what}.',
   holdsTier: '{held} (Stufe „{tier}“)',

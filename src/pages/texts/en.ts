@@ -7,6 +7,7 @@ export const EN: PageTexts = {
   paymentRequired: 'Payment required',
   hasPrice: 'This page has a price',
   signInRequired: 'This page is for members',
+  anyWallet: 'Sign in with your wallet',
   holdersOnly: 'Open to wallets that hold at least {what}.',
   holdersToo: 'Wallets that hold at least {what} come in by signing in, without paying.',
   holdsTier: '{held} (tier “{tier}”)',

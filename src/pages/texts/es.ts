@@ -7,6 +7,7 @@ export const ES: PageTexts = {
   paymentRequired: 'Pago necesario',
   hasPrice: 'Esta página tiene un precio',
   signInRequired: 'Esta página es para miembros',
+  anyWallet: 'Entra con tu cartera',
   holdersOnly: 'Abierta a carteras que tengan al menos {what}.',
   holdersToo: 'Las carteras que tengan al menos {what} entran iniciando sesión, sin pagar.',
   holdsTier: '{held} (nivel «{tier}»)',

@@ -7,6 +7,7 @@ export const FR: PageTexts = {
   paymentRequired: 'Paiement requis',
   hasPrice: 'Cette page a un prix',
   signInRequired: 'Cette page est réservée aux membres',
+  anyWallet: 'Connectez-vous avec votre portefeuille',
   holdersOnly: 'Ouverte aux portefeuilles qui détiennent au moins {what}.',
   holdersToo: 'Les portefeuilles qui détiennent au moins {what} entrent en se connectant, sans payer.',
   holdsTier: '{held} (niveau « {tier} »)',

@@ -7,6 +7,7 @@ export const JA: PageTexts = {
   paymentRequired: 'お支払いが必要です',
   hasPrice: 'このページは有料です',
   signInRequired: 'このページは会員専用です',
+  anyWallet: 'ウォレットでサインイン',
   holdersOnly: '{what}以上を保有するウォレットが入れます。',
   holdersToo: '{what}以上を保有するウォレットは、サインインすれば支払わずに入れます。',
   holdsTier: '{held}（ティア「{tier}」）',

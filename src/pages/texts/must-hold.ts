@@ -21,6 +21,11 @@ export interface MustHoldTexts {
   readonly holdsNfts: string;
 }
 
+/** Whether a wallet comes in that holds nothing: it is asked to sign in, and for no more. */
+export function isForAnyWallet(ways: readonly MustHold[]): boolean {
+  return ways.some(({ amount }) => amount === '0');
+}
+
 /**
  * What wallets must hold, for people: `Open to wallets that hold at least 100 USDC.`
  * @param ways - any one of them is enough

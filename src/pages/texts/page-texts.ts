@@ -52,6 +52,8 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly paymentRequired: string;
   readonly hasPrice: string;
   readonly signInRequired: string;
+  /** In the place of it, where a wallet need not hold anything. */
+  readonly anyWallet: string;
   readonly tooLittle: string;
   readonly waiting: string;
   readonly unavailable: string;

@@ -7,6 +7,7 @@ export const ZH: PageTexts = {
   paymentRequired: '需要付款',
   hasPrice: '此页面需要付费',
   signInRequired: '此页面仅限会员',
+  anyWallet: '用您的钱包登录',
   holdersOnly: '持有至少 {what} 的钱包可以进入。',
   holdersToo: '持有至少 {what} 的钱包登录即可进入，无需付款。',
   holdsTier: '{held}（等级“{tier}”）',

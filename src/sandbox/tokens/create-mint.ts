@@ -21,30 +21,30 @@ import type { Faucet } from './faucet.js';
 /** Extensions of a Token-2022 mint. */
 export interface MintExtensions {
   /** A share of every transfer is withheld: `basisPoints` hundredths of a percent, at most `maximumFee` atomic units. */
-  readonly transferFee?: { readonly basisPoints: number; readonly maximumFee: bigint };
+  readonly transferFee?: { readonly basisPoints: number; readonly maximumFee: bigint } | undefined;
   /** Every transfer calls this program. */
-  readonly transferHook?: { readonly programId: AddressInput };
+  readonly transferHook?: { readonly programId: AddressInput } | undefined;
   /** This address may move or burn anybody's tokens. */
-  readonly permanentDelegate?: AddressInput;
+  readonly permanentDelegate?: AddressInput | undefined;
   /** Tokens cannot be transferred at all. */
-  readonly nonTransferable?: boolean;
+  readonly nonTransferable?: boolean | undefined;
   /** New token accounts start frozen. */
-  readonly defaultFrozen?: boolean;
+  readonly defaultFrozen?: boolean | undefined;
   /** The sandbox's treasury may stop all transfers. */
-  readonly pausable?: boolean;
+  readonly pausable?: boolean | undefined;
   /** Balances can be hidden. */
-  readonly confidentialTransfer?: boolean;
+  readonly confidentialTransfer?: boolean | undefined;
   /** This address may close the mint. */
-  readonly closeAuthority?: AddressInput;
+  readonly closeAuthority?: AddressInput | undefined;
 }
 
 /** What mint to create. */
 export interface MintOptions {
   /** Digits after the decimal point, 0 to 255. Default 6. */
-  readonly decimals?: number;
+  readonly decimals?: number | undefined;
   /** Token program. Default SPL Token, or Token-2022 where extensions are given. */
-  readonly program?: 'spl-token' | 'token-2022';
-  readonly extensions?: MintExtensions;
+  readonly program?: 'spl-token' | 'token-2022' | undefined;
+  readonly extensions?: MintExtensions | undefined;
 }
 
 /** A mint that was created. */

@@ -7,14 +7,14 @@ import { createMemoryMarks } from './memory-marks.js';
 /** Bounds of the counters in memory. */
 export interface MemoryCountersOptions {
   /** How many values a space holds at most, and how many counts: one more pushes out what was not used for longest. Default 50,000. */
-  readonly maxEntries?: number;
+  readonly maxEntries?: number | undefined;
   /**
    * How many marks a space holds at most: one more is refused with `store_unavailable` until one has died. Default twenty times
    * `maxEntries`: they are small and most live for minutes, in which one process does not come to so many.
    */
-  readonly maxMarks?: number;
+  readonly maxMarks?: number | undefined;
   /** Clock, milliseconds since the epoch. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** A window that is being counted in. */

@@ -25,15 +25,15 @@ export interface MemoryLedgerOptions {
    * How many payments may be open (claimed, sent, or paid and not yet served) at once; above that the oldest that nobody
    * holds is forgotten. Default 50,000.
    */
-  readonly maxOpen?: number;
+  readonly maxOpen?: number | undefined;
   /** How many finished payments are remembered. Default 200,000. */
-  readonly maxFinished?: number;
+  readonly maxFinished?: number | undefined;
   /** How many payment requests are remembered. Default 50,000. */
-  readonly maxRequests?: number;
+  readonly maxRequests?: number | undefined;
   /** How long finished payments and payment requests are remembered, in milliseconds. Default 24 hours. */
-  readonly retentionMs?: number;
+  readonly retentionMs?: number | undefined;
   /** Clock, milliseconds since the epoch. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 interface Entry {

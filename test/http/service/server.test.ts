@@ -248,7 +248,9 @@ describe('what the server writes to its log', () => {
     const log: string[] = [];
     const logger = await createLogger('info', { write: (line) => log.push(line) });
     const headers = { authorization: 'Bearer s3cret', 'payment-signature': 's3cret', 'sign-in-with-x': 's3cret' };
+    const more = ['access-pass', 'set-cookie', 'idempotency-key', 'payment-required', 'x-payment', 'x-service-secret'];
     logger.info({ headers, req: { headers }, jwtSecret: 's3cret', keypair: [1], a: { b: { cookie: 's3cret' } } }, 'x');
+    logger.info({ res: { headers: Object.fromEntries(more.map((name) => [name, 's3cret'])) } }, 'x');
     expect(log.join('')).not.toContain('s3cret');
     expect(log.join('')).toContain('[redacted]');
   });

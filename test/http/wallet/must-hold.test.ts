@@ -23,6 +23,7 @@ beforeAll(async () => {
   const patron = requireTier({ facilitator, tiers: { mint: points, levels } });
   url = await fixture.serve((app: Express) => {
     app.get('/usdc', usdc, tell);
+    app.get('/any', requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 0 }), tell);
     app.get('/sol', requireTokenBalance({ facilitator, mint: 'SOL', minBalance: 2 }), tell);
     app.get('/points', requireTokenBalance({ facilitator, mint: points, minBalance: 5 }), tell);
     app.get('/nft', requireTokenBalance({ facilitator, collection: [nft] }), tell);
@@ -62,6 +63,14 @@ describe('the page that asks a browser to sign in', () => {
     expect(await noteOf('/usdc')).toBe('Open to wallets that hold at least 100.50 USDC.');
     expect(await noteOf('/sol')).toBe('Open to wallets that hold at least 2 SOL.');
     expect(await noteOf('/points')).toBe(`Open to wallets that hold at least 5 ${points}.`);
+  });
+
+  test('asks for a wallet and for nothing more where it need not hold anything', async () => {
+    const page = await (await visit('/any', 'en')).text();
+
+    expect(page).toContain('<h1>Sign in with your wallet</h1>');
+    expect(page).not.toMatch(/hold at least|for members/);
+    expect(await (await visit('/any', 'de')).text()).toContain('<h1>Mit der eigenen Wallet anmelden</h1>');
   });
 
   test('says how many NFTs of a collection have to be held', async () => {

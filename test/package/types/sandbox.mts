@@ -7,6 +7,9 @@ import {
   type Faults,
   type MintExtensions,
   type MintOptions,
+  type PayLimits,
+  type ProofHeaders,
+  type RefusedResponse,
   type RuntimeAccount,
   type Sandbox,
   type SandboxNetwork,
@@ -34,6 +37,14 @@ export async function play(): Promise<Sandbox> {
   const fault: Fault = { kind, method: 'getAccountInfo', delayMs: 1 };
   const faults: Faults = sandbox.faults;
   faults.add(fault).remove();
+  const limits: PayLimits = { maxAmount: '0.5' };
+  const buyer = await sandbox.createWallet();
+  const refused: RefusedResponse = await sandbox.fetchAs(buyer, limits)('http://localhost/', { method: 'POST' });
+  const headers: ProofHeaders = {
+    ...sandbox.signInHeaders(buyer, refused),
+    ...sandbox.paymentHeaders(buyer, refused, limits),
+  };
+  await fetch('http://localhost/', { headers });
   const calls: Calls = sandbox.calls;
   holds<Same<typeof calls.total, number>>();
   // @ts-expect-error there is no such network

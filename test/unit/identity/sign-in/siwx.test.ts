@@ -93,6 +93,31 @@ test('a refused proof leaves its nonce to the one that it belongs to', async () 
   expect(await prove(identity, signInHeader(alice, info))).toEqual(proven(alice.address));
 });
 
+test('at a loopback host that only the request names, a proof is good whatever port it was signed for', async () => {
+  const { identity } = openIdentity();
+  const at = (url: string, headers = {}) => ({ ...requestWith(headers, url), baseUrl: undefined });
+  const info = signInInfo(await identity.challenge(at('http://127.0.0.1:4000/club')));
+  const signed = { 'sign-in-with-x': signInHeader(alice, info) };
+
+  expect(info.domain).toBe('127.0.0.1:4000');
+  expect(await identity.prove(at('http://127.0.0.1:5000/other', signed))).toEqual(refused(/for the path/));
+  expect(await identity.prove(at('http://localhost:4000/club', signed))).toEqual(refused(/for the domain/));
+  expect(await identity.prove(at('http://127.0.0.1/club', signed))).toEqual(proven(alice.address));
+  expect(await identity.prove(at('http://127.0.0.1:4000/club', signed))).toEqual(
+    refused(/used before/, 'sign_in_replayed'),
+  );
+});
+
+test('a loopback host that is configured is named with its port', async () => {
+  const { identity } = openIdentity({ domain: '127.0.0.1:4000' });
+  const other = { domain: '127.0.0.1:5000', uri: 'http://127.0.0.1:5000/club' };
+  const info = { ...(await infoFor(identity, 'http://127.0.0.1:4000/club')), ...other };
+
+  expect(await prove(identity, signInHeader(alice, info), 'http://127.0.0.1:4000/club')).toEqual(
+    refused(/for the domain/),
+  );
+});
+
 test.each([
   ['for another domain', { domain: 'evil.example' }, /for the domain "evil.example"; this one is "shop.example"/],
   ['for the domain in other letters', { domain: 'SHOP.example' }, /for the domain/],
