@@ -11,7 +11,7 @@ function overview(): string {
 }
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
-  if (name === '--version' || name === '-v') {
+  if (name === '--version' || name === '-v' || name === 'version') {
     console.log(VERSION);
     return 0;
   }

@@ -87,7 +87,7 @@ function optionsError(
 
 function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unknown): string[] {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
-    return issue.keys.map((key) => unknownOption(key, known));
+    return unknownOptions(issue.keys, known);
   }
   const name = issue.path.join('.');
   const wanted = wantedBy(issue);
@@ -101,10 +101,17 @@ export function wantedBy(issue: z.core.$ZodIssue): string {
   return issue.message.replace(/^Invalid input: expected (\w+), received (\w+)$/, 'of type $1, not $2');
 }
 
-function unknownOption(key: string, known: readonly string[]): string {
-  const meant = didYouMean(key, known);
-  if (meant !== undefined) return `unknown option "${key}"; did you mean "${meant}"?`;
-  return `unknown option "${key}"; the options are ${known.join(', ')}`;
+/** Those that are like none are told with the list, once. */
+function unknownOptions(keys: readonly string[], known: readonly string[]): string[] {
+  const strange: string[] = [];
+  const told: string[] = [];
+  for (const key of keys) {
+    const meant = didYouMean(key, known);
+    if (meant === undefined) strange.push(`"${key}"`);
+    else told.push(`unknown option "${key}"; did you mean "${meant}"?`);
+  }
+  const [noun, names] = [strange.length === 1 ? 'option' : 'options', strange.join(', ')];
+  return strange.length === 0 ? told : [...told, `unknown ${noun} ${names}; the options are ${known.join(', ')}`];
 }
 
 function isMissing(input: unknown, name: string): boolean {

@@ -30,7 +30,7 @@ import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
   test('is named with its transaction, and its reader is told not to pay again', async () => {
     const wallet = await stand.wallet();
     await stand.page().goto(await serveForgetful());
-    await stand.press('Pay 0.5 USDC with Test Wallet');
+    await stand.press('Pay 0.50 USDC with Test Wallet');
     await stand.says(/You have paid for this already.*Do not pay again.*: [1-9A-HJ-NP-Za-km-z]{80,90}$/);
     expect([stand.settled(), wallet.signed(), stand.faults]).toEqual([1, 1, []]);
     expect(await stand.page().locator('#action button', { hasText: /^Pay/ }).count()).toBe(0);
@@ -41,7 +41,7 @@ import { ESSAY, usePaywallStand } from '../helpers/browser/paywall-stand.js';
       const page = await stand.reader({ viewport: { width, height: 800 }, colorScheme });
       await stand.wallet();
       await page.goto(await serveForgetful());
-      await stand.press('Pay 0.5 USDC with Test Wallet');
+      await stand.press('Pay 0.50 USDC with Test Wallet');
       await stand.says('Do not pay again');
       const { SCREENSHOTS } = process.env;
       if (SCREENSHOTS !== undefined)

@@ -197,7 +197,8 @@ describe('tollhouse', () => {
   );
 
   test('help and version', async () => {
-    expect((await fixture.run('--version')).text).toMatch(/^\d+\.\d+\.\d+/);
+    for (const asked of ['--version', '-v', 'version'])
+      expect((await fixture.run(asked)).text).toMatch(/^\d+\.\d+\.\d+/);
     expect((await fixture.run()).text).toContain('create-payment');
     expect((await fixture.run('pay', '--help')).text).toContain('--max <amount>');
   });

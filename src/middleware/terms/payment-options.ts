@@ -179,7 +179,7 @@ const belowErrors = ({ statusCode }: Response): boolean => statusCode >= 200 && 
 export const requirePaymentOptions = z.strictObject({
   facilitator: z.custom<RequirePaymentOptions['facilitator']>(
     (it) => isFacilitator(it) || (Array.isArray(it) && it.length > 0 && it.every(isFacilitator)),
-    'a facilitator, made by createFacilitator or remoteFacilitator, or a list of them',
+    'a facilitator, made by createFacilitator or remoteFacilitator({ url, network }), or a list of them',
   ),
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
   payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),

@@ -36,6 +36,11 @@ describe('requirePayment throws at start, and says what was probably meant', () 
     ['a typo in a long name', { ...good, maxTimeoutSecond: 5 }, /did you mean "maxTimeoutSeconds"\?/],
     ['a typo in a hook', { ...good, onSetled: () => 0 }, /did you mean "onSettled"\?/],
     ['an option of something else', { ...good, minBalence: 5 }, /unknown option "minBalence"; the options are .*price/],
+    [
+      'options of something else',
+      { ...good, tier: 'gold', minBalence: 5, prise: 1 },
+      /did you mean "price"\?; unknown options "tier", "minBalence"; the options are (?!.*the options are)/,
+    ],
     ['no options', undefined, /option "facilitator" is missing.*option "price" is missing.*option "payTo" is missing/],
     ['text for options', 'free', /must be an object/],
     ['no facilitator', { payTo, price: '$1' }, /option "facilitator" is missing: .*createFacilitator/],

@@ -50,8 +50,8 @@ describe('several offers at one gate', () => {
     });
     const page = await (await fetch(`${url}/report`, { headers: { accept: 'text/html' } })).text();
     const said = page.replace(/<[^>]+>/g, '');
-    expect(said).toContain('0.5 USDC 100 requests');
-    expect(said).toContain('1 USDC any number of requests to anything of &quot;magazine&quot; within 30 days');
+    expect(said).toContain('0.50 USDC 100 requests');
+    expect(said).toContain('1.00 USDC any number of requests to anything of &quot;magazine&quot; within 30 days');
     expect(page).not.toContain('class="problem"');
   });
 
