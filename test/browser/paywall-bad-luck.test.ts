@@ -203,7 +203,7 @@ const NO_COOKIES = `
       const url = await serve((app) => app.get('/club', held, essay));
       await stand.page().goto(`${url}/club`);
       await stand.press('Sign in with Test Wallet');
-      await stand.says('Test Wallet did not sign. Nothing was paid.');
+      await stand.says('Test Wallet did not sign.');
       await stand.press('Try again');
       await stand.page().waitForSelector('text=Sign in with Test Wallet');
       expect(stand.faults).toEqual([]);

@@ -165,7 +165,7 @@ test('magazine/ says how to run it, and is paid by the line it prints', async ()
 
 test('test-your-app.ts passes and ends', async () => {
   const { code, text } = await endOf(runFile('examples/test-your-app.ts', []));
-  expect(text).toMatch(/pass 2\n.*fail 0\n/s);
+  expect(text).toMatch(/pass 4\n.*fail 0\n/s);
   expect(code).toBe(0);
 });
 
