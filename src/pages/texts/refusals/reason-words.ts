@@ -42,7 +42,7 @@ const ALIKE: Readonly<Record<Exclude<keyof ReasonTexts, 'other'>, readonly strin
   passUsedUp: ['pass_used_up'],
   passElsewhere: ['pass_of_another_site', 'pass_of_another_route', 'pass_of_another_wallet', 'pass_of_another_token'],
   signInOld: ['sign_in_replayed', 'token_expired'],
-  signInWrong: ['invalid_sign_in', 'invalid_access_token', 'unauthenticated', 'pass_sign_in_refused'],
+  signInWrong: ['invalid_sign_in', 'invalid_access_token', 'pass_sign_in_refused'],
   tooMany: ['rate_limited', 'too_many_payments'],
   away: [
     'chain_unavailable',
