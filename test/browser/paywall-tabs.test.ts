@@ -77,7 +77,7 @@ const WAITS = '#status:has-text("Another tab is paying")';
       const { second, cookie } = await payInOne();
       await stand.context().addCookies([{ ...cookie, path: '/', httpOnly: true }]);
       await second.evaluate('location.reload()');
-      await second.waitForSelector('body:has(.problem:has-text("was used before")) #action button');
+      await second.waitForSelector('body:has(.problem:has-text("has been used before")) #action button');
     });
   });
 

@@ -24,6 +24,8 @@ export const DE_REASONS: ReasonTexts = {
   mustWait:
     'Zu viele Zahlungen dieser Wallet sind unterwegs oder fehlgeschlagen. Es wurde nichts bezahlt; versuchen Sie es später noch einmal.',
   used: 'Diese Zahlung wurde schon verwendet.',
+  paidBefore:
+    'Das ist schon bezahlt, steht hier aber nicht in den Büchern. Zahlen Sie nicht noch einmal, und zeigen Sie dem Verkäufer Ihre Transaktion.',
   priceChanged: 'Der Preis hat sich inzwischen geändert.',
   passOver: 'Was Sie gekauft haben, ist abgelaufen.',
   passUsedUp: 'Was Sie gekauft haben, ist aufgebraucht.',

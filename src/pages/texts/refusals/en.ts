@@ -21,6 +21,7 @@ export const EN_REASONS: ReasonTexts = {
   notAsAsked: 'The wallet has signed something else than was asked for. Try again, or take another wallet.',
   mustWait: 'Too many payments of this wallet are on their way or have failed. Nothing was paid; try again later.',
   used: 'This payment has been used before.',
+  paidBefore: '{detail}',
   priceChanged: 'The price has changed meanwhile.',
   passOver: 'What you bought is over.',
   passUsedUp: 'What you bought is used up.',

@@ -23,6 +23,7 @@ export const ES_REASONS: ReasonTexts = {
   mustWait:
     'Demasiados pagos de esta cartera están en camino o han fallado. No se ha pagado nada; inténtelo más tarde.',
   used: 'Este pago ya se ha usado.',
+  paidBefore: 'Esto ya está pagado, pero aquí no consta. No pague otra vez y muestre su transacción al vendedor.',
   priceChanged: 'Mientras tanto, el precio ha cambiado.',
   passOver: 'Lo que compró ha caducado.',
   passUsedUp: 'Lo que compró está agotado.',

@@ -24,6 +24,8 @@ export const FR_REASONS: ReasonTexts = {
   mustWait:
     'Trop de paiements de ce portefeuille sont en route ou ont échoué. Rien n’a été payé ; réessayez plus tard.',
   used: 'Ce paiement a déjà été utilisé.',
+  paidBefore:
+    'C’est déjà payé, mais il n’y en a pas de trace ici. Ne payez pas de nouveau, et montrez votre transaction au vendeur.',
   priceChanged: 'Le prix a changé entre-temps.',
   passOver: 'Ce que vous avez acheté a expiré.',
   passUsedUp: 'Ce que vous avez acheté est épuisé.',

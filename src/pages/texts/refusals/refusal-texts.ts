@@ -22,6 +22,8 @@ export interface ReasonTexts {
   readonly notAsAsked: string;
   readonly mustWait: string;
   readonly used: string;
+  /** It has landed before, and nothing of that is in the books: to pay again would be to pay twice. */
+  readonly paidBefore: string;
   readonly priceChanged: string;
   readonly passOver: string;
   readonly passUsedUp: string;

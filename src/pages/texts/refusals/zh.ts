@@ -21,6 +21,7 @@ export const ZH_REASONS: ReasonTexts = {
   notAsAsked: '钱包签署的内容与要求不符。请重试，或换一个钱包。',
   mustWait: '此钱包有过多付款正在处理或已失败。没有付款，请稍后再试。',
   used: '这笔付款已经用过。',
+  paidBefore: '已经付款，但本站没有记录。请勿再次付款，请向卖家出示您的交易。',
   priceChanged: '价格在此期间已变化。',
   passOver: '您购买的内容已到期。',
   passUsedUp: '您购买的内容已用完。',
