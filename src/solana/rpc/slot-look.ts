@@ -1,8 +1,8 @@
 import { withTimeout } from '../../lib/work/with-timeout.js';
 import type { JsonRpcEndpoint } from './json-rpc.js';
-import { readTip } from './rpc-responses.js';
+import { readText, readTip } from './rpc-responses.js';
 
-/** How far each of several endpoints is, by the slots that they name. */
+/** How far each of several endpoints is, by the slots that they name; each beside those of the same chain. */
 export interface SlotLook {
   /**
    * Asks all that are well how far they are, unless that was done a moment ago: whoever comes meanwhile shares it. Takes
@@ -35,17 +35,23 @@ const DOUBT_MS = 1_000;
 /** Makes what compares endpoints. It asks nothing by itself: whoever uses them has it look. */
 export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookParts): SlotLook {
   const slots = new Map<JsonRpcEndpoint, number>();
+  /** The chain of each, by the hash of its first block: slots of another one say nothing of this one's. */
+  const chains = new Map<JsonRpcEndpoint, string>();
   const told = new Set<JsonRpcEndpoint>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isDoubted = false;
   let underWay: Promise<unknown> | undefined;
 
   async function ask(endpoint: JsonRpcEndpoint): Promise<void> {
-    const told = await withTimeout(PATIENCE_MS, () =>
-      endpoint.call('getEpochInfo', [{ commitment: 'processed' }], PATIENCE_MS).then(readTip),
-    );
+    const askFor = <T>(method: string, params: readonly unknown[], read: (result: unknown) => T) =>
+      withTimeout(PATIENCE_MS, () => endpoint.call(method, params, PATIENCE_MS).then(read));
+    const [tip, chain] = await Promise.all([
+      askFor('getEpochInfo', [{ commitment: 'processed' }], readTip),
+      chains.has(endpoint) ? undefined : askFor('getGenesisHash', [], readText),
+    ]);
+    if (chain !== undefined) chains.set(endpoint, chain.value);
     // A slot of before stays: the chain has not gone back since.
-    if (told !== undefined) slots.set(endpoint, told.value.slot);
+    if (tip !== undefined) slots.set(endpoint, tip.value.slot);
   }
 
   function isFresh(): boolean {
@@ -53,8 +59,10 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
   }
 
   function lagOf(endpoint: JsonRpcEndpoint): number {
-    const slot = slots.get(endpoint);
-    return slot === undefined ? 0 : Math.max(...slots.values()) - slot;
+    const [slot, chain] = [slots.get(endpoint), chains.get(endpoint)];
+    if (slot === undefined || chain === undefined) return 0;
+    const abreast = endpoints.filter((it) => chains.get(it) === chain).map((it) => slots.get(it) ?? slot);
+    return Math.max(...abreast) - slot;
   }
 
   function tell(): void {

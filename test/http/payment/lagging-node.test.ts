@@ -1,6 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import type { FacilitatorOptions } from '../../../src/facilitator/facilitator-options.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { type LaggingNode, startLaggingNode } from '../../helpers/nodes/lagging-node.js';
 import { askTerms, signPayment, signTerms } from '../../helpers/transactions/payments.js';
@@ -52,6 +53,20 @@ async function bring(url: string, headers: Readonly<Record<string, string>>): Pr
   const text = await answer.text();
   return answer.status === 200 ? text : `${answer.status} ${JSON.parse(text).code}`;
 }
+
+test('a second node that is of another chain, which is far ahead, takes no payment from the first', async () => {
+  const other = await startSandbox({ network: 'solana', slotMs: 0 });
+  try {
+    other.advanceSlots(5_000);
+    const shop = await openShop({ rpcUrl: [fixture.sandbox.rpcUrl, other.rpcUrl] });
+    const before = held();
+    const { v2 } = await signPayment(fixture, `${shop.url}/after`);
+    expect(await bring(`${shop.url}/after`, v2)).toBe('paid');
+    expect([shop.served, before - held()]).toEqual([1, PRICE]);
+  } finally {
+    await other.close();
+  }
+});
 
 describe('two nodes, the first of which lags behind', () => {
   test.each(['after', 'before'])('take every payment where the route settles %s, each charged once', async (settle) => {
