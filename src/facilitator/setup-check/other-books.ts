@@ -3,6 +3,7 @@ import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../solana/transaction/programs.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
+import { readPayout } from '../payouts/past-payouts.js';
 import { type SetupFinding, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 
@@ -32,11 +33,18 @@ export async function checkOtherBooks(
   const recent = (await rpc.getHistory(feePayer)).filter((it) => !it.failed && (it.blockTime ?? 0) > since);
   for (const { signature } of recent.slice(0, MAX_READ)) {
     const landed = await rpc.getTransaction(signature, 'confirmed');
-    const isOurs = landed?.accounts[0] === feePayer && needs.some((need) => isPaid(landed, need));
+    const isOurs =
+      landed?.accounts[0] === feePayer && needs.some((need) => isPaid(landed, need)) && !isPayout(landed, signature);
     if (!isOurs || (await ledger.find(landed.messageHash)) !== undefined) continue;
     return [elsewhere(feePayer, signature)];
   }
   return [];
+}
+
+/** Payouts have books of their own. */
+function isPayout(landed: LandedTransaction, signature: string): boolean {
+  const signers = landed.accounts.slice(0, landed.requiredSignatures);
+  return signers.some((wallet) => readPayout(landed, signature, wallet) !== undefined);
 }
 
 function isPaid({ tokenAccounts }: LandedTransaction, { payTo, asset }: PaymentNeed): boolean {

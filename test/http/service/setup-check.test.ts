@@ -4,6 +4,7 @@ import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facili
 import type { SetupTarget } from '../../../src/facilitator/setup/setup-target.js';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { createRouter } from '../../../src/http/create-router.js';
+import { newId } from '../../../src/lib/ids.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
@@ -326,5 +327,21 @@ describe('the books', () => {
     );
     expect((await one.facilitator.check(target)).findings).toEqual([]);
     await Promise.all([one.storage.close(), other.storage.close()]);
+  });
+
+  test('need not know of payouts, whose network fee the fee payer pays', async () => {
+    const { storage } = await openShop();
+    const [keypair, split] = [
+      await fixture.sandbox.createWallet({ sol: '1' }),
+      await fixture.sandbox.createWallet({ usdc: '1' }),
+    ];
+    const { payouts, check } = fixture.facilitatorWith({ storage, keypair, splitKeypair: split });
+    const legs = [{ recipient: fixture.payTo, amount: 10_000n }];
+    const payout = { id: newId('pyo'), wallet: split.publicKey.toBase58(), mint: USDC, legs, total: 10_000n };
+    const prepared = await payouts?.prepare(payout);
+    if (!prepared?.ok) throw new Error('the payout is not signed');
+    expect(await payouts?.send(prepared.signed)).toMatchObject({ status: 'paid' });
+    expect((await check({ payTo: fixture.payTo })).findings).toEqual([]);
+    await storage.close();
   });
 });
