@@ -1,3 +1,4 @@
+import { atMost } from '../../lib/work/at-most.js';
 import { BLOCKHASH_LIFE, HEALTHY_LAG } from '../../solana/confirmation/expiry.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { InspectedPayment } from '../backend/backend.js';
@@ -40,18 +41,23 @@ const CLOCKS_MS = 600_000;
 const LOOK_UP = { maxPages: 5, maxReads: 200 };
 /** Anybody can have this asked, for nothing. */
 const LOOK_BACK = { since: 0, maxPages: 1, maxReads: 20 };
-/** So many wait for their turn; whoever comes beyond that is told to come again, before that takes long for all. */
-const MAX_WAITING = 16;
+/** So many are under way or wait for their turn; whoever comes beyond that is told to come again, before that takes long for all. */
+const MAX_ASKED = 16;
 
 /** Makes what asks the chain. */
 export function createRemoteChain(rpc: ChainReader): RemoteChain {
   const search = createMessageSearch(rpc);
-  const inTurn = createTurns<PastWord>(MAX_WAITING);
+  const inTurn = atMost(1);
+  let asked = 0;
   return {
     lookUp: (inspected, given) => lookUp(rpc, search, inspected, given).catch(unknownInOutage),
     async landedBefore(inspected) {
-      const turn = inTurn(() => lookBack(rpc, search, inspected).catch(unknownInOutage));
-      return (await turn) ?? { status: 'unknown' };
+      if (asked >= MAX_ASKED) return { status: 'unknown' };
+      asked += 1;
+      const look = inTurn([], () => lookBack(rpc, search, inspected).catch(unknownInOutage));
+      return look.finally(() => {
+        asked -= 1;
+      });
     },
     close: () => rpc.close(),
   };
@@ -84,21 +90,6 @@ async function lookBack(rpc: ChainReader, search: MessageSearch, inspected: Insp
   if (found === undefined) return { status: 'unread' };
   if (found !== null) return found;
   return { status: err === 'AlreadyProcessed' ? 'unknown' : 'never' };
-}
-
-/** One at a time; undefined at once where too many wait. */
-function createTurns<T>(maxWaiting: number): (work: () => Promise<T>) => Promise<T> | undefined {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  return (work) => {
-    if (waiting >= maxWaiting) return undefined;
-    waiting += 1;
-    const turn = last.then(work).finally(() => {
-      waiting -= 1;
-    });
-    last = turn.catch(() => {});
-    return turn;
-  };
 }
 
 function unknownInOutage(error: unknown): { readonly status: 'unknown' } {
