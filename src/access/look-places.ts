@@ -1,4 +1,4 @@
-import { type AddressShares, createAddressShares } from '../lib/work/address-shares.js';
+import { ADDRESS_SHARE, type AddressShares, createAddressShares } from '../lib/work/address-shares.js';
 
 /** Bounds of {@link createLookPlaces}. */
 export interface LookPlacesOptions {
@@ -21,8 +21,6 @@ export interface LookPlaces {
   enter(client: string | undefined): (() => void) | undefined;
 }
 
-/** Of an address that is alone, as payments under way have it: wallets cost nothing, and addresses do. */
-const ADDRESS_SHARE = 0.5;
 const SECOND_MS = 1_000;
 
 /** Makes places that are taken for a time at least, so that there are as many in it as there are looks. */

@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
-import { fillShare } from '../../lib/work/address-shares.js';
+import { ADDRESS_SHARE, fillShare } from '../../lib/work/address-shares.js';
 import { networksOfClient } from '../../lib/work/client-networks.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { countFewTrips } from '../../storage/counters/few-trips.js';
@@ -82,9 +82,6 @@ const SECOND_MS = 1_000;
 
 /** Of so many projects it is remembered where their second stands. */
 const MAX_REMEMBERED = 10_000;
-
-/** Of an address that is alone, as payments under way have it. */
-const ADDRESS_SHARE = 0.5;
 
 const halfOfTheRest = (share: number, others: number): number => Math.ceil((share - others) / 2);
 const ALL: Room = {

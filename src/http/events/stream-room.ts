@@ -1,13 +1,11 @@
 import { TollhouseError } from '../../errors/errors.js';
-import { createAddressShares } from '../../lib/work/address-shares.js';
+import { ADDRESS_SHARE, createAddressShares } from '../../lib/work/address-shares.js';
 import { createTally } from '../../lib/work/tally.js';
 
 const MAX_STREAMS = 1_000;
 const MAX_STREAMS_OF_WALLET = 10;
 /** From half of all streams on, so that a few wallets leave room for the others. */
 const WHEN_HALF_FULL = 2;
-/** Of an address that is alone, as payments under way have it: wallets cost nothing, and addresses do. */
-const ADDRESS_SHARE = 0.5;
 const RETRY_SECONDS = 10;
 
 /** Counts open streams. */

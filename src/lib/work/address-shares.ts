@@ -25,6 +25,9 @@ export interface AddressShares {
   count(networks: readonly string[], by: 1 | -1): void;
 }
 
+/** What an address that is alone has of most places: wallets cost nothing, and addresses do. */
+export const ADDRESS_SHARE = 0.5;
+
 /** One place in so many is for those who have none. */
 const NEWCOMERS = 10;
 
