@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { moneyFirst, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -17,13 +17,7 @@ describe('what a client does to its connection is its own doing', () => {
   beforeAll(async () => {
     fixture = await openTollFixture();
     url = await fixture.serve((app) => {
-      const gated = {
-        facilitator: fixture.facilitator,
-        payTo: fixture.payTo,
-        price: '$0.01',
-        settle: 'before',
-        handlerTimeoutMs: 100,
-      } as const;
+      const gated = moneyFirst(fixture);
       app.get('/stream', requirePayment(gated), (_req, res) => {
         runs += 1;
         res.write(`stream ${runs} first word, last word`);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Server } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { moneyFirst, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
 import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 
@@ -49,13 +49,7 @@ describe('a client that has read a stream and has its connection cut', () => {
   const cut = (socket: { destroy(): void }) => void socket.destroy();
 
   function routes(app: Express): void {
-    const gated = {
-      facilitator: fixture.facilitator,
-      payTo: fixture.payTo,
-      price: '$0.01',
-      settle: 'before',
-      handlerTimeoutMs: 100,
-    } as const;
+    const gated = moneyFirst(fixture);
     const breaks: Readonly<Record<string, (req: Request, res: Response) => void>> = {
       response: (_req, res) => void res.destroy(),
       request: (req) => void req.destroy(),
