@@ -27,7 +27,13 @@ test('wallets that hold streams from one address have its share of them, and oth
     'x-forwarded-for': address,
   });
   const leaving = new AbortController();
-  const open = async (headers: ProofHeaders) => (await fetch(stream, { headers, signal: leaving.signal })).status;
+  // A response that nobody holds is collected, and its stream closed with it.
+  const held: Response[] = [];
+  const open = async (headers: ProofHeaders) => {
+    const response = await fetch(stream, { headers, signal: leaving.signal });
+    held.push(response);
+    return response.status;
+  };
 
   for (let n = 0; n < SHARE / OF_WALLET; n += 1) {
     const headers = await from('192.0.2.1', `wallet ${n}`);
@@ -40,6 +46,7 @@ test('wallets that hold streams from one address have its share of them, and oth
   expect(refused.headers.get('retry-after')).toBe('10');
   expect(await open(await from('198.51.100.1', 'another'))).toBe(200);
 
+  expect(held).toHaveLength(SHARE + 1);
   leaving.abort();
   await tail.close();
   await api.close();
