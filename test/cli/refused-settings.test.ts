@@ -16,7 +16,7 @@ describe('a server that does not start for what it was told', () => {
   test.each([
     [['--port', 'abc'], {}, 2, /^tollhouse: --port must be a port number from 0 .* not "abc"\n$/],
     [['--port', '65536'], { PORT: '0' }, 2, /^tollhouse: --port must be a port number/],
-    [[], { PORT: 'abc' }, 1, /^tollhouse: environment: PORT must be a port number\n$/],
+    [[], { PORT: 'abc' }, 1, /^tollhouse: environment: PORT must be a port number from 0 .* not "abc"\n$/],
     [['--host', ''], {}, 2, /^tollhouse: --host must be an address to listen on/],
   ])('names the one of flag and variable that it came from: %p %p', async (flags, variables, code, text) => {
     expect(await served(flags, variables)).toEqual({ code, text: expect.stringMatching(text) });

@@ -22,6 +22,7 @@ import {
   wsUrl,
 } from './network-variables.js';
 import { PAGE_VARIABLES, pageOf } from './page-variables.js';
+import { portNumber } from './port-number.js';
 import { REFUND_VARIABLES, refundFaults } from './refund-variables.js';
 import { secretList } from './secret-list.js';
 
@@ -112,7 +113,6 @@ export interface ServerConfiguration extends GatewayConfiguration {
 }
 
 const MIN_SECRET_BYTES = 32;
-const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
 const FEES = 'a whole number of lamports, 10,000 or more';
@@ -135,8 +135,6 @@ const listOfOrigins = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: ORIGINS });
   return z.NEVER;
 });
-
-const portNumber = z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT);
 
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),

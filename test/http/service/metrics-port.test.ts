@@ -64,8 +64,8 @@ test('a port that another program has fails the start, and leaves nothing open',
 
 test.each([
   [{ METRICS_PORT: '4020' }, 'METRICS_PORT must be another port than PORT, or --port'],
-  [{ METRICS_PORT: '70000' }, 'METRICS_PORT must be a port number'],
-  [{ METRICS_PORT: 'many' }, 'METRICS_PORT must be a port number'],
+  [{ METRICS_PORT: '70000' }, 'METRICS_PORT must be a port number from 0 (a free one) to 65535, not "70000"'],
+  [{ METRICS_PORT: 'many' }, 'METRICS_PORT must be a port number from 0 (a free one) to 65535, not "many"'],
   [{ METRICS_HOST: '0.0.0.0' }, 'METRICS_HOST says nothing without METRICS_PORT'],
 ])('a configuration of %j is refused', (env, fault) => {
   expect(inspectEnvironment(env).faults).toEqual([fault]);

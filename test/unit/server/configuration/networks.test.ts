@@ -40,7 +40,7 @@ test('everything that is wrong is said at once', () => {
     SOLANA_DEVNET_FACILITATOR_KEYPAIR: 'nowhere',
   });
   expect(faults).toEqual([
-    'PORT must be a port number',
+    'PORT must be a port number from 0 (a free one) to 65535, not "x"',
     'SOLANA_DEVNET_FACILITATOR_KEYPAIR must be the path of a readable key file, base58 text or a JSON array',
     'SOLANA_TESTNET_RPC_URL must be a list of http(s) addresses',
   ]);
