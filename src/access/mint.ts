@@ -1,9 +1,8 @@
 import { badOption } from '../errors/errors.js';
-import { SOL_ASSET } from '../facilitator/holdings/holdings.js';
 import { didYouMean } from '../lib/did-you-mean.js';
 import { type Parsed, parsed, shown, unparsed } from '../lib/parsed.js';
 import { isAddress } from '../protocol/address.js';
-import { isKnownSymbol } from '../protocol/networks/tokens.js';
+import { isKnownSymbol, SOL_MINT } from '../protocol/networks/tokens.js';
 import type { Token } from '../protocol/types.js';
 
 /** The System Program, which keeps SOL: some write it where a mint is asked for. */
@@ -15,7 +14,7 @@ const SYSTEM_PROGRAM = '1'.repeat(32);
  */
 export function readMintName(name: string, tokens: readonly Token[]): Parsed<string> {
   const upper = name.toUpperCase();
-  if (upper === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_ASSET);
+  if (upper === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_MINT);
   const token = tokens.find(({ symbol }) => symbol === upper);
   if (token !== undefined) return parsed(token.mint);
   if (isAddress(name)) return parsed(name);
@@ -42,5 +41,5 @@ export function unitOf(mint: string, tokens: readonly Token[]): string {
 
 /** The symbol of a token; undefined where it has none here. */
 export function symbolIn(mint: string, tokens: readonly Token[]): string | undefined {
-  return mint === SOL_ASSET ? 'SOL' : tokens.find((token) => token.mint === mint)?.symbol;
+  return mint === SOL_MINT ? 'SOL' : tokens.find((token) => token.mint === mint)?.symbol;
 }

@@ -1,4 +1,4 @@
-/** One subcommand of the command line. */
+/** What `tollhouse` is told to do by its first word: `pay`, `projects`. Some have subcommands (`sub-command.ts`). */
 export interface Command {
   /** What `--help` shows. */
   readonly help: string;

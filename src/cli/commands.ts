@@ -138,7 +138,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'operator',
-    summary: 'look after strangers: owners, projects, keys, suspend, resume, quotas, audit',
+    summary: 'look after strangers: owners, projects, keys, suspensions, suspend, resume, quotas, audit',
     load: async () => (await import('./operator/operator.js')).operatorCommand,
   },
 ];

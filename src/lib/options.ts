@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { badOption, type TollhouseError } from '../errors/errors.js';
 import { didYouMean } from './did-you-mean.js';
+import { isRecord } from './parsed.js';
 
 /**
  * Checks what somebody typed as options against a strict schema and answers them frozen, defaults filled in.
@@ -17,7 +18,7 @@ export function resolveOptions<S extends z.ZodObject>(where: string, schema: S, 
     const meant = `${where}({ ${neededOf(schema).join(', ')} })`;
     throw badOption(where, `the ${FIRST} stands in the place of the options; did you mean ${meant}?`, FIRST);
   }
-  if (input !== undefined && input !== null && !isObject(input))
+  if (input !== undefined && input !== null && !isRecord(input))
     throw badOption(where, notAnObject(where, schema, input));
   throw optionsError(where, Object.keys(schema.shape), result.error.issues, input);
 }
@@ -31,7 +32,7 @@ export function mistakeIn(where: string, input: unknown): string | undefined {
     return `it was called by Express with a request; call it and mount what it answers: ${where}({ … }) instead of ${where}`;
   }
   if (isThenable(input)) return 'the options are a promise; write "await" before what makes them';
-  const promises = isObject(input) ? Object.entries(input).filter(([, value]) => isThenable(value)) : [];
+  const promises = isRecord(input) ? Object.entries(input).filter(([, value]) => isThenable(value)) : [];
   if (promises.length === 0) return undefined;
   return promises.map(([name]) => `option "${name}" is a promise; write "await" before what makes it`).join('; ');
 }
@@ -40,7 +41,7 @@ export function mistakeIn(where: string, input: unknown): string | undefined {
 const FIRST = 'facilitator';
 
 function isFirstAlone(schema: z.ZodObject, input: unknown): boolean {
-  if (!isObject(input) || FIRST in input || !neededOf(schema).includes(FIRST)) return false;
+  if (!isRecord(input) || FIRST in input || !neededOf(schema).includes(FIRST)) return false;
   return schema.shape[FIRST]?.safeParse(input).success === true;
 }
 
@@ -58,17 +59,13 @@ function notAnObject(where: string, schema: z.ZodObject, input: unknown): string
   return `the options must be an object, as in ${where}({ ${[...needed, '…'].join(', ')} }), not ${given}`;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isThenable(value: unknown): boolean {
   return typeof Reflect.get(Object(value), 'then') === 'function';
 }
 
 /** Express's, Node's own, and those of frameworks that look like them. */
 function isRequest(value: unknown): boolean {
-  return isObject(value) && ['headers', 'method', 'url'].every((name) => name in value);
+  return isRecord(value) && ['headers', 'method', 'url'].every((name) => name in value);
 }
 
 function optionsError(

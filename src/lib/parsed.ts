@@ -31,3 +31,8 @@ export function firstFault(
   if (issue === undefined) return 'it has another shape';
   return issue.path.length === 0 ? issue.message : `${issue.path.map(String).join('.')}: ${issue.message}`;
 }
+
+/** Whether a value from outside is an object with string keys; an array is not. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

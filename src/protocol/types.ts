@@ -87,7 +87,7 @@ export interface Receipt {
   readonly slot: number;
 }
 
-/** How it ended. What failed unsent may be brought again; a pending one is without a signature where another facilitator did not tell it. */
+/** How a payment ended. What failed unsent may be brought again; a pending one is without a signature where another facilitator did not tell it. */
 export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }
   | ({ readonly status: 'failed' } & Refusal)

@@ -7,7 +7,17 @@ import { createSqlIdempotencyStore } from '../../src/storage/idempotency/sql-ide
 import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import type { BookUnderTest } from './call-book-stand.js';
-import { ALICE, failedCall, LATE_MARCH, newCall, newRefusal, newReservation, USDC, USDT } from './call-samples.js';
+import {
+  ALICE,
+  failedCall,
+  LATE_MARCH,
+  newCall,
+  newRefusal,
+  newReservation,
+  USDC,
+  USDT,
+  wholeCall,
+} from './call-samples.js';
 import { newClaim } from './ledger-samples.js';
 
 const MAX = 9_223_372_036_854_775_807n;
@@ -32,22 +42,22 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
 
     describe('finish', () => {
       test('keeps everything about a call exactly', async () => {
-        const paid = newCall({ charge: { mint: USDC, amount: 18_446_744_073_709_551_615n } });
+        const credited = wholeCall();
+        // Credit is written by other statements.
+        const { credit: _credit, ...paid } = wholeCall();
         const failed = failedCall();
         const bare: CallRecord = { ...newCall(), projectId: 'prj_other' };
-        await book.finish(paid);
-        await book.finish(failed);
-        await book.finish(bare);
-        const [second, first] = await book.calls({ projectId: 'prj_weather', limit: 10 });
-        const shown = ({ caller, ...call }: CallRecord) => ({
+        for (const call of [credited, paid, failed, bare]) await book.finish(call);
+        const found = await book.calls({ projectId: 'prj_weather', limit: 10 });
+        const shown = ({ caller, rule: _rule, ...call }: CallRecord) => ({
           ...call,
           seq: expect.any(BigInt),
           keyId: caller?.keyId,
           buyer: caller?.owner,
         });
 
-        expect([first, second]).toEqual([shown(paid), shown(failed)]);
-        expect(first!.seq < second!.seq).toBe(true);
+        expect([...found].reverse()).toEqual([credited, paid, failed].map(shown));
+        expect(found[1]!.seq < found[0]!.seq).toBe(true);
       });
 
       test('writes the call, its sums, its spending and its events, and ends its reservation', async () => {

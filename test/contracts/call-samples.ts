@@ -32,6 +32,19 @@ export function newCall(change: Partial<CallRecord> = {}): CallRecord {
   };
 }
 
+/** A call of which everything is known; the compiler asks for what a record comes to have. */
+export function wholeCall(): Required<CallRecord> {
+  return {
+    ...newCall(),
+    ...{ caller: ALICE, payer: 'wallet of bob', status: 402, outcome: 'failed', reason: 'upstream_timeout' },
+    charge: { mint: USDC, amount: 18_446_744_073_709_551_615n },
+    credit: { kind: 'used', charge: { mint: USDT, amount: 5n } },
+    pass: { id: newId('pas'), uses: 1 },
+    ...{ paymentId: newId('pay'), signature: '4'.repeat(88), route: 'GET /weather/*', rule: 'reports' },
+    ...{ upstreamMs: 80, gatewayMs: 7 },
+  };
+}
+
 /** A call that the upstream did not answer and that cost nothing. */
 export function failedCall(change: Partial<CallRecord> = {}): CallRecord {
   const { status: _status, charge: _charge, ...call } = newCall();

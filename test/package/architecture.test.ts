@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { importsOf, RULES, type Sources } from './architecture-rules.js';
 import { ARROWS } from './architecture-tables.js';
@@ -9,6 +9,11 @@ function readSources(): Sources {
   const files = readdirSync(ROOT, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => path.endsWith('.ts'));
   return new Map(paths.map((path) => [relative(ROOT, path).split(sep).join('/'), readFileSync(path, 'utf8')]));
+}
+
+function foldersIn(folder: string): string[] {
+  const entries = readdirSync(join(ROOT, folder), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 function findings(files: Readonly<Record<string, string>>): string[] {
@@ -36,6 +41,16 @@ test('the reading path of src/README.md has five files, below 900 lines together
   const told = `${total} lines, which must be below 900: move what decides nothing about a payment out of one of them, as newcomers read all five`;
   expect(path).toHaveLength(5);
   expect(total < 900 ? [] : [told, ...path.map((file, at) => `${file}: ${lines[at]}`)]).toEqual([]);
+});
+
+test('the README of a room names each of its folders', () => {
+  const rooms = foldersIn('').filter((room) => existsSync(join(ROOT, room, 'README.md')));
+  const unnamed = rooms.flatMap((room) => {
+    const guide = readFileSync(join(ROOT, room, 'README.md'), 'utf8');
+    return foldersIn(room).flatMap((folder) => (guide.includes(`\`${folder}/`) ? [] : [`${room}/${folder}`]));
+  });
+  expect(rooms.length).toBeGreaterThan(10);
+  expect(unnamed).toEqual([]);
 });
 
 describe('the table of arrows', () => {

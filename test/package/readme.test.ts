@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { requirePaymentOptions } from '../../src/middleware/terms/payment-options.js';
+import { EVENT_TYPES } from '../../src/storage/events/events.js';
 import { blocksOf, isTypeScript, typeErrors } from '../helpers/processes/snippets.js';
 
 const ROOT = join(__dirname, '../..');
@@ -61,6 +63,19 @@ describe('TypeScript blocks', () => {
     );
     expect(reported.filter((error) => /^line (10|4\d):/.test(error))).toEqual([]);
   });
+});
+
+test('the table of requirePayment names each of its options', () => {
+  const [, section = ''] = textOf('src/middleware/gates.md').split('## `requirePayment(options)`');
+  const [table = ''] = section.trimStart().split('\n\n');
+  const named = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
+  expect(named.map(([, name]) => name).sort()).toEqual(Object.keys(requirePaymentOptions.shape).sort());
+});
+
+test('the guide of the gateway says what each type of event holds', () => {
+  const [, table = ''] = textOf('src/gateway/guide.md').split('## What events hold');
+  const named = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)]);
+  expect(named.map(([, name]) => name).sort()).toEqual([...EVENT_TYPES].sort());
 });
 
 describe('the reading of a page', () => {

@@ -6,6 +6,9 @@ import { readSecretFile } from '../../server/configuration/secret-file.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
 import { UsageError } from '../command.js';
 
+/** Options of every command that asks a server. */
+export const SERVER_FLAGS = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
+
 /** `parseArgs`, with its complaints as {@link UsageError}. */
 export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/parsed.js';
 /** What an operation says that it costs: a price, nothing, or what the others cost. */
 export type OperationPrice =
   | { readonly kind: 'price'; readonly amount: string; readonly token: string }
@@ -44,8 +45,4 @@ function fault(detail: string): PriceFault {
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.replace(/^\$/, '').trim() : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

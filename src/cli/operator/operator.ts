@@ -8,7 +8,7 @@ import {
   ownerResponse,
   suspensionResponse,
 } from '../../http/operator/schemas.js';
-import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
@@ -16,7 +16,6 @@ import { openSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 
 const NAME = 'tollhouse operator';
-const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 const AUDIT_LIMIT = 50;
 const MAX_AUDIT_LIMIT = 100;
 const SECONDS = 19;
@@ -93,7 +92,7 @@ function listing(path: string, heads: readonly string[], rowOf: (json: unknown) 
   const isOwned = path === OPERATOR_PATHS.projects || path === OPERATOR_PATHS.keys;
   const name = path.slice(path.lastIndexOf('/') + 1);
   return async (args) => {
-    const { values, positionals } = readArguments(args, { ...COMMON, owner: { type: 'string' } });
+    const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, owner: { type: 'string' } });
     none(positionals, `${NAME} ${name}`);
     if (values.owner !== undefined && !isOwned) throw new UsageError(`${NAME} ${name} takes no --owner`);
     const query = values.owner === undefined ? '' : `?owner=${encodeURIComponent(values.owner)}`;
@@ -106,7 +105,7 @@ function listing(path: string, heads: readonly string[], rowOf: (json: unknown) 
 }
 
 async function suspend(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, reason: { type: 'string' } });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, reason: { type: 'string' } });
   const what = targetOf(positionals, 'suspend');
   const { server, reason, json } = values;
   const body = { ...what, ...(reason === undefined ? {} : { reason }) };
@@ -117,7 +116,7 @@ async function suspend(args: readonly string[]): Promise<number> {
 }
 
 async function resume(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   const what = targetOf(positionals, 'resume');
   await openSession(values.server).post(OPERATOR_PATHS.resume, what);
   if (!values.json) printStep('resumed', `${what.kind} ${what.target}`);
@@ -130,7 +129,7 @@ function targetOf([kind, target, ...rest]: readonly string[], action: string) {
 }
 
 async function quotas(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, ...QUOTAS });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, ...QUOTAS });
   const wallet = onlyOne(positionals, `${NAME} quotas <wallet> [--projects <n>] …`);
   const given = Object.keys(QUOTAS).flatMap((option) => {
     const text: unknown = Reflect.get(values, option);
@@ -153,7 +152,7 @@ function readQuota(option: string, text: string): number | null {
 
 async function audit(args: readonly string[]): Promise<number> {
   const filters = { owner: TEXT, actor: TEXT, target: TEXT, action: TEXT } as const;
-  const { values, positionals } = readArguments(args, { ...COMMON, ...filters, limit: TEXT });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, ...filters, limit: TEXT });
   none(positionals, `${NAME} audit`);
   const { server, json, limit = String(AUDIT_LIMIT), ...wanted } = values;
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_AUDIT_LIMIT) {

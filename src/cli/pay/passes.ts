@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PASSES_PATHS, passesResponse } from '../../http/spending/pass-schemas.js';
-import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { selectItem } from '../arguments/select-item.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
@@ -13,7 +13,6 @@ import { type Action, pickAction } from '../sub-command.js';
 type Pass = z.output<typeof passesResponse>['data'][number];
 
 const NAME = 'tollhouse passes';
-const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 const actions: Readonly<Record<string, Action>> = { list, withdraw };
 
@@ -33,7 +32,7 @@ newest 100 does, by what it covers.
 };
 
 async function list(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   none(positionals, `${NAME} list`);
   const session = openSession(values.server);
   const { found, answered } = await readPasses(session);
@@ -60,7 +59,7 @@ function rowOf({ id, covers, project, site, bought, left, ends_at, status }: Pas
 }
 
 async function withdraw(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   const name = onlyOne(positionals, `${NAME} withdraw <pass>`);
   const session = openSession(values.server);
   const { found } = await readPasses(session);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { KEYS_PATHS, keyResponse, revealedKeyResponse } from '../../http/keys/schemas.js';
 import { defined } from '../../lib/defined.js';
-import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { selectItem } from '../arguments/select-item.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
@@ -15,7 +15,6 @@ import { selectProject } from './find-project.js';
 import { CHANGES, KEY_FIELDS, keyPatch, readKeyBudget } from './key-changes.js';
 
 const NAME = 'tollhouse keys';
-const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 const actions: Readonly<Record<string, Action>> = { list, create, update, rotate, revoke };
 
@@ -48,7 +47,7 @@ With update, "none" takes away a budget, an end, addresses or projects: tollhous
 };
 
 async function list(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(KEYS_PATHS.all);
   if (values.json) printJson(found);
@@ -65,7 +64,7 @@ function rowOf(json: unknown): string[] {
 
 async function create(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, {
-    ...COMMON,
+    ...SERVER_FLAGS,
     name: { type: 'string' },
     project: { type: 'string' },
     scopes: { type: 'string' },
@@ -90,7 +89,7 @@ async function create(args: readonly string[]): Promise<number> {
 }
 
 async function update(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, ...CHANGES });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, ...CHANGES });
   const name = onlyOne(positionals, `${NAME} update <key> [options]`);
   const patch = keyPatch(values);
   if (Object.keys(patch).length === 0) throw new UsageError('say what to change; see npx tollhouse keys --help');
@@ -103,7 +102,7 @@ async function update(args: readonly string[]): Promise<number> {
 }
 
 async function rotate(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, 'expire-old-in': { type: 'string' } });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, 'expire-old-in': { type: 'string' } });
   const name = onlyOne(positionals, `${NAME} rotate <key> [--expire-old-in <seconds>]`);
   const overlap = readSeconds('--expire-old-in', values['expire-old-in']);
   const session = openSession(values.server);
@@ -119,7 +118,7 @@ function readSeconds(name: string, text: string | undefined): number | undefined
 }
 
 async function revoke(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   const name = onlyOne(positionals, `${NAME} revoke <key>`);
   const session = openSession(values.server);
   const key = await findKey(session, name);

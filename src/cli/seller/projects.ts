@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
-import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
@@ -18,7 +18,6 @@ import { type Action, pickAction } from '../sub-command.js';
 import { type ProjectItem, selectProject } from './find-project.js';
 
 const NAME = 'tollhouse projects';
-const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 const BPS_PER_PERCENT = 100;
 
 const actions: Readonly<Record<string, Action>> = {
@@ -76,7 +75,7 @@ ${UPSTREAM_HELP}
 };
 
 async function list(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(PROJECTS_PATHS.all);
   if (values.json) printJson(found);
@@ -91,7 +90,7 @@ function rowOf(json: unknown): string[] {
 }
 
 async function create(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, ...PROJECT_FLAGS });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, ...PROJECT_FLAGS });
   none(positionals, `${NAME} create --slug <slug> --upstream <url> --price <price>`);
   const { server, json, ...flags } = values;
   const body = readProjectFlags(flags);
@@ -108,7 +107,7 @@ async function create(args: readonly string[]): Promise<number> {
 }
 
 async function update(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, ...PROJECT_FLAGS });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, ...PROJECT_FLAGS });
   const name = onlyOne(positionals, `${NAME} update <slug or id> [options]`);
   const { server, json, ...flags } = values;
   const changes = readProjectChanges(flags);
@@ -131,7 +130,7 @@ async function onOne(
   args: readonly string[],
   act: (session: ServerSession, project: ProjectItem) => Promise<unknown>,
 ): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   const name = onlyOne(positionals, `${NAME} ${action} <slug or id>`);
   const session = openSession(values.server);
   const answer = await act(session, await selectProject(session, name));
@@ -142,7 +141,7 @@ async function onOne(
 }
 
 async function remove(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, yes: { type: 'boolean' } });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, yes: { type: 'boolean' } });
   const name = onlyOne(positionals, `${NAME} delete <slug or id> [--yes]`);
   const session = openSession(values.server);
   const { id, slug } = await selectProject(session, name);

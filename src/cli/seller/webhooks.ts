@@ -10,7 +10,7 @@ import {
 } from '../../http/webhooks/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { EVENT_TYPES } from '../../storage/events/events.js';
-import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { selectItem } from '../arguments/select-item.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
@@ -22,7 +22,6 @@ import { selectProject } from './find-project.js';
 import { listenCommand } from './listen.js';
 
 const NAME = 'tollhouse webhooks';
-const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 const POLL_MS = 200;
 /** Longer than the one attempt of a test takes. */
 const PATIENCE_MS = 20_000;
@@ -63,7 +62,7 @@ ${TYPE_LINES.join('\n')}`,
 };
 
 async function list(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   none(positionals, `${NAME} list`);
   const found = await openSession(values.server).list(WEBHOOKS_PATHS.all);
   if (values.json) printJson(found);
@@ -83,7 +82,7 @@ const WEBHOOK_FIELDS = { '/url': '--url', '/events': '--events', '/project_id': 
 
 async function create(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, {
-    ...COMMON,
+    ...SERVER_FLAGS,
     url: { type: 'string' },
     events: { type: 'string', default: '*' },
     project: { type: 'string' },
@@ -107,7 +106,7 @@ function printWebhook({ id, url, events, secret }: z.output<typeof revealedWebho
 }
 
 async function remove(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
+  const { values, positionals } = readArguments(args, SERVER_FLAGS);
   const name = onlyOne(positionals, `${NAME} delete <id>`);
   const session = openSession(values.server);
   const { id, url } = await findWebhook(session, name);
@@ -117,7 +116,7 @@ async function remove(args: readonly string[]): Promise<number> {
 }
 
 async function test(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...COMMON, type: { type: 'string' } });
+  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, type: { type: 'string' } });
   const name = onlyOne(positionals, `${NAME} test <id>`);
   const session = openSession(values.server);
   const { id } = await findWebhook(session, name);

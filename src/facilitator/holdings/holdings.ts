@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
+import { SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import { createAccountBatch } from '../../solana/accounts/account-batch.js';
 import { TOKEN_HEAD_BYTES } from '../../solana/accounts/token-accounts.js';
@@ -11,9 +12,6 @@ import type { Holding, HoldingQuery, HoldingsReader } from './holding.js';
 import { createMetadataMemory } from './metadata-memory.js';
 import { createMintMemory } from './mint-memory.js';
 import { createWalletAccounts } from './wallet-accounts.js';
-
-/** The mint that stands for SOL: that of wrapped SOL, on every cluster. */
-export const SOL_ASSET = 'So11111111111111111111111111111111111111112';
 
 /** Above this many mints one look at all of a wallet's token accounts is cheaper than one at each associated account. */
 const MAX_ASSOCIATED = 16;
@@ -40,7 +38,7 @@ export function createHoldingsReader(rpc: SolanaRpc, tokens: readonly Token[]): 
 
 async function readHolding(query: HoldingQuery, parts: CollectionParts): Promise<Holding> {
   const { wallet, mints, atLeast, lookFurther } = query;
-  const lamports = mints.includes(SOL_ASSET) ? ((await parts.load(wallet))?.lamports ?? 0n) : 0n;
+  const lamports = mints.includes(SOL_MINT) ? ((await parts.load(wallet))?.lamports ?? 0n) : 0n;
   let shown = lamports;
   if (atLeast !== undefined && shown < atLeast && mints.length <= MAX_ASSOCIATED) {
     shown = sum([lamports, ...(await Promise.all(mints.map((mint) => associatedAmount(wallet, mint, parts))))]);

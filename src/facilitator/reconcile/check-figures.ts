@@ -1,6 +1,6 @@
+import { SOL_MINT } from '../../protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { FigureReader, MischargedCall, WrongSum } from '../../storage/books/figure-reader.js';
-import { SOL_ASSET } from '../holdings/holdings.js';
 import type { Findings } from './finding.js';
 
 /** What checking calls and their sums needs. */
@@ -10,7 +10,7 @@ export interface FigureCheckParts {
   readonly from: number;
 }
 
-const SOL = { native: NATIVE_SOL, wrapped: SOL_ASSET };
+const SOL = { native: NATIVE_SOL, wrapped: SOL_MINT };
 const CHARGED = 'believe the payment, which is compared with the chain; the call was charged otherwise';
 const CREDITED = 'believe the calls; callers can call for more or less than they have paid for nothing';
 const SUMMED = 'believe the calls; the sum is shown to its owner and is wrong';

@@ -4,10 +4,10 @@ import { addressOption } from '../../protocol/address-input.js';
 import { FREE_CALL_WINDOWS, MAX_ROUTES } from '../../storage/projects/project-routes.js';
 import type { ProjectDraft } from './project-draft.js';
 import type { ProjectRef, Projects } from './projects.js';
+import { SLUG } from './slugs.js';
 
 const MAX_TEXT = 2_048;
 const MAX_ENTRIES = 100;
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
 
 const text = (max = MAX_TEXT) =>
   z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);

@@ -25,9 +25,8 @@ export function changedSettings(
   settings: ProjectSettings,
   documents: { readonly before: ProjectOpenApi; readonly after: ProjectOpenApi },
 ): ProjectChange | undefined {
-  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = before;
-  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
-  const project: ProjectRecord = { ...rest, ...settings };
+  // What the settings leave out is taken away.
+  const project: ProjectRecord = { ...withoutOptional(before), ...settings };
   const names = [...new Set([...Object.keys(before), ...Object.keys(project)])];
   const fields = names.filter((name) => !isDeepStrictEqual(Reflect.get(before, name), Reflect.get(project, name)));
   const isNewDocument = !isDeepStrictEqual(documents.before, documents.after);
@@ -55,11 +54,16 @@ export function changedState(before: ProjectRecord, state: ProjectState): Projec
  * its owner has written goes, and what he has entrusted to it.
  */
 function remainsOf(project: ProjectRecord): ProjectRecord {
-  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = project;
-  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
   const { amount, token, network } = project.price;
   const { url, timeoutMs } = project.upstream;
-  return { ...rest, tags: [], price: { amount, token, network }, upstream: { url, timeoutMs } };
+  return { ...withoutOptional(project), tags: [], price: { amount, token, network }, upstream: { url, timeoutMs } };
+}
+
+/** A project without those of its settings that one need not have. */
+function withoutOptional(project: ProjectRecord): ProjectRecord {
+  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...kept } = project;
+  const { routes: _routes, freeCalls: _freeCalls, ...rest } = kept;
+  return rest;
 }
 
 /** A new gateway secret; calls are signed with the one before for so many milliseconds more, by default a day. */

@@ -78,34 +78,10 @@ const ATTEMPTS = 5;
 export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCache, 'forget'> {
   const { store, quotas = async () => DEFAULT_QUOTAS, admit = async () => {}, now = Date.now, ...rules } = parts;
   const cache = createProjectCache(store, now);
-
-  async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
-    const project = await store.find(id);
-    if (project?.owner === owner) return project;
-    throw notYours();
-  }
+  const { find, change } = changesIn(store, cache, now);
 
   async function documented(project: ProjectRecord): Promise<DocumentedProject> {
     return { project, openapi: await store.openApiOf(project.id) };
-  }
-
-  /** Plans and makes a change; anew when somebody else was quicker and any version is meant. */
-  async function change(ref: ProjectRef, plan: Plan): Promise<ProjectRecord> {
-    const { meantFor = () => true, by = { wallet: ref.owner } } = ref;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const before = await find(ref);
-      if (!meantFor(before.version)) break;
-      const planned = await plan(before);
-      if (planned === undefined) return before;
-      const { type, openapi, changed } = planned;
-      const time = now();
-      const project = { ...planned.project, version: before.version + 1, updatedAt: time };
-      const done = await store.replace(project, openapi, [projectEvent(type, project, time, { changed, by, before })]);
-      if (!done) continue;
-      cache.forget(project.slug);
-      return project;
-    }
-    throw new TollhouseError('precondition_failed', 'The project has changed since you read it; read it again.');
   }
 
   return {
@@ -141,6 +117,36 @@ export function createProjects(parts: ProjectsParts): Projects & Pick<ProjectCac
       });
     },
   };
+}
+
+/** Finds projects for their owners, and changes them. */
+function changesIn(store: ProjectStore, cache: Pick<ProjectCache, 'forget'>, now: () => number) {
+  async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
+    const project = await store.find(id);
+    if (project?.owner === owner) return project;
+    throw notYours();
+  }
+
+  /** Plans and makes a change; anew when somebody else was quicker and any version is meant. */
+  async function change(ref: ProjectRef, plan: Plan): Promise<ProjectRecord> {
+    const { meantFor = () => true, by = { wallet: ref.owner } } = ref;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const before = await find(ref);
+      if (!meantFor(before.version)) break;
+      const planned = await plan(before);
+      if (planned === undefined) return before;
+      const { type, openapi, changed } = planned;
+      const time = now();
+      const project = { ...planned.project, version: before.version + 1, updatedAt: time };
+      const done = await store.replace(project, openapi, [projectEvent(type, project, time, { changed, by, before })]);
+      if (!done) continue;
+      cache.forget(project.slug);
+      return project;
+    }
+    throw new TollhouseError('precondition_failed', 'The project has changed since you read it; read it again.');
+  }
+
+  return { find, change };
 }
 
 /** Whose projects are, deleted ones too. */

@@ -1,3 +1,6 @@
+/** What a slug may be: 3 to 40 letters a–z, digits and hyphens, neither first nor last a hyphen. */
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
+
 /** Slugs that nobody gets: names of our own addresses, and what would pass for one of them. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   'account',

@@ -6,7 +6,7 @@ import type { TokenLabel } from '../../gateway/token-label.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { emptyFigures } from '../../storage/calls/figure-rows.js';
 import { toCsv } from '../framework/csv.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeOrNull, timeText } from '../framework/fields.js';
 import type { analyticsResponse } from './schemas.js';
 
 type Labels = ReadonlyMap<string, TokenLabel>;
@@ -47,7 +47,7 @@ export function analyticsView(
     responses: {
       open: responses.open,
       ...moneyView('owed', responses.owed, tokens),
-      oldest: responses.oldestAt === undefined ? null : timeText(responses.oldestAt),
+      oldest: timeOrNull(responses.oldestAt),
     },
     tokens: Object.fromEntries([...tokens].map(([mint, { symbol, decimals }]) => [symbol, { mint, decimals }])),
   };
@@ -130,8 +130,4 @@ function figuresView(point: AnalyticsPoint, tokens: Labels) {
     upstream_errors: point.upstreamErrors,
     refusals: Object.fromEntries(point.refusals),
   };
-}
-
-function timeText(time: number): string {
-  return new Date(time).toISOString();
 }

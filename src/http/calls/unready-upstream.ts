@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { downRetrySeconds } from '../../gateway/projects/seller.js';
+import { downRetrySeconds } from '../../gateway/projects/sold-payment.js';
 import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 

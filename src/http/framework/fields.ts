@@ -53,3 +53,13 @@ export const moneyMode = z
   .enum(['live', 'test'], 'must be "live" or "test"')
   .optional()
   .describe('What is sold for money, or for test money. Default: `live` where mainnet is served here.');
+
+/** A time as responses say it: ISO 8601 in UTC. @param time - milliseconds since the epoch */
+export function timeText(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** The same, null where there is none. */
+export function timeOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : timeText(time);
+}

@@ -1,7 +1,7 @@
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { RevealedKey } from '../../identity/service-keys/service-keys.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeOrNull } from '../framework/fields.js';
 import type { keyResponse, revealedKeyResponse } from './schemas.js';
 
 /**
@@ -18,18 +18,18 @@ export function keyView(key: ServiceKey, now: number): ResponseBody<typeof keyRe
     scopes: key.scopes,
     mode: key.mode,
     status: statusOf(key, now),
-    expires_at: timeText(key.expiresAt),
+    expires_at: timeOrNull(key.expiresAt),
     spending: spending === undefined ? null : spendingView(spending),
     allowed_ips: key.allowedIps,
     limits: { per_second: key.perSecond ?? null },
     allowed_projects: key.allowedProjects ?? [],
     metadata: key.metadata,
     created_at: new Date(key.createdAt).toISOString(),
-    last_used_at: timeText(key.lastUsedAt),
-    previous_secret_expires_at: timeText(
+    last_used_at: timeOrNull(key.lastUsedAt),
+    previous_secret_expires_at: timeOrNull(
       previousUntil !== undefined && previousUntil > now ? previousUntil : undefined,
     ),
-    revoked_at: timeText(key.revokedAt),
+    revoked_at: timeOrNull(key.revokedAt),
   };
 }
 
@@ -63,8 +63,4 @@ function statusOf({ revokedAt, expiresAt }: ServiceKey, now: number): 'active' |
 
 function spendingView({ limit, asset, token, decimals, window, action }: NonNullable<ServiceKey['spending']>) {
   return { limit: formatAmount(limit, decimals), limit_atomic: String(limit), token, mint: asset, window, action };
-}
-
-function timeText(time: number | undefined): string | null {
-  return time === undefined ? null : new Date(time).toISOString();
 }

@@ -3,7 +3,7 @@ import type { LoggedAudit } from '../../storage/audit/audit-log.js';
 import type { OwnerRecord, Suspension } from '../../storage/owners/owners.js';
 import { DEFAULT_FEE_PERCENT, type OwnerLimits } from '../../storage/owners/quotas.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeOrNull, timeText } from '../framework/fields.js';
 import type {
   auditResponse,
   operatorKeyResponse,
@@ -96,12 +96,4 @@ export function auditView({
     actor: { wallet, key_id: keyId, address, request_id: requestId },
     ...{ action, target, owner, details },
   };
-}
-
-function timeText(time: number): string {
-  return new Date(time).toISOString();
-}
-
-function timeOrNull(time: number | undefined): string | null {
-  return time === undefined ? null : timeText(time);
 }

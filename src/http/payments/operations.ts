@@ -3,7 +3,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { NewPaymentRequest, UnmatchedPayment } from '../../facilitator/requests/payment-request-types.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Asker, RequestLimit } from '../../gateway/owners/request-limit.js';
-import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
+import { createAskSeller, sellerParts } from '../../gateway/projects/sold-payment.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
 import { clientAddress } from '../../middleware/gate/client-address.js';

@@ -5,7 +5,7 @@ import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.j
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { AskSeller } from '../../facilitator/requests/payment-request-types.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { createAskSeller } from '../../gateway/projects/seller.js';
+import { createAskSeller } from '../../gateway/projects/sold-payment.js';
 import { clientAddress } from '../../middleware/gate/client-address.js';
 import { countElsewhere } from '../../middleware/rate-limit/known-callers.js';
 import { isSignature } from '../../protocol/address.js';

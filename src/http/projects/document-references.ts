@@ -1,17 +1,13 @@
+import { isRecord } from '../../lib/parsed.js';
 /** A part of an OpenAPI document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Where a local reference leads: the steps of its JSON pointer. */
 export type Steps = readonly string[];
 
-/** Whether a value of JSON is an object, and no list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** All objects in the items of paths: operations, where only these are left in them. */
 export function operationsIn(paths: JsonObject): readonly JsonObject[] {
-  return Object.values(paths).flatMap((item) => (isObject(item) ? Object.values(item).filter(isObject) : []));
+  return Object.values(paths).flatMap((item) => (isRecord(item) ? Object.values(item).filter(isRecord) : []));
 }
 
 /** The steps of a reference into the same document; undefined for one that leads elsewhere, or nowhere. */
@@ -28,7 +24,7 @@ export function stepsOf(reference: unknown): Steps | undefined {
 /** What stands at a place of a document. */
 export function valueAt(document: unknown, steps: Steps): unknown {
   return steps.reduce<unknown>(
-    (value, step) => (isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined),
+    (value, step) => (isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined),
     document,
   );
 }
@@ -36,7 +32,7 @@ export function valueAt(document: unknown, steps: Steps): unknown {
 /** The names of webhooks that a reference anywhere in a document leads to, by whatever name it calls the document. */
 export function namedWebhooks(part: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (Array.isArray(part)) for (const it of part) namedWebhooks(it, found);
-  if (!isObject(part)) return found;
+  if (!isRecord(part)) return found;
   const { $ref: reference } = part;
   if (typeof reference === 'string') {
     const [first, name] = stepsOf(reference.slice(Math.max(reference.indexOf('#'), 0))) ?? [];

@@ -1,5 +1,6 @@
+import { isRecord } from '../../lib/parsed.js';
 import { trimEnd } from '../../lib/trim-end.js';
-import { isObject, type JsonObject, operationsIn, stepsOf } from './document-references.js';
+import { type JsonObject, operationsIn, stepsOf } from './document-references.js';
 
 /** What parts of a document may refer to. */
 export interface ShownParts {
@@ -57,13 +58,13 @@ const NOWHERE = 'ws://nowhere.invalid';
  */
 export function withoutUpstream(part: unknown, shown: ShownParts): unknown {
   if (Array.isArray(part)) return part.map((it) => withoutUpstream(it, shown)).filter((it) => it !== undefined);
-  if (!isObject(part)) return isAddressOf(part, shown) ? undefined : part;
+  if (!isRecord(part)) return isAddressOf(part, shown) ? undefined : part;
   return fieldsOf(part, shown, ([name, value]) => {
     if (OF_UPSTREAM.has(name) || name.startsWith('x-')) return undefined;
     if (DATA.has(name) || (name === 'examples' && Array.isArray(value))) return dataOf(value, shown);
-    if (name === 'externalDocs' && isObject(value) && isAddressOf(value['url'], shown)) return undefined;
+    if (name === 'externalDocs' && isRecord(value) && isAddressOf(value['url'], shown)) return undefined;
     if (name === '$ref') return isShown(value, shown) ? value : undefined;
-    return NAMED.has(name) && isObject(value) ? entriesOf(name, value, shown) : withoutUpstream(value, shown);
+    return NAMED.has(name) && isRecord(value) ? entriesOf(name, value, shown) : withoutUpstream(value, shown);
   });
 }
 
@@ -84,7 +85,7 @@ export function componentKey(kind: string, name: string): string {
 
 function dataOf(value: unknown, shown: ShownParts): unknown {
   if (Array.isArray(value)) return value.map((it) => dataOf(it, shown)).filter((it) => it !== undefined);
-  if (isObject(value)) return fieldsOf(value, shown, ([, it]) => dataOf(it, shown));
+  if (isRecord(value)) return fieldsOf(value, shown, ([, it]) => dataOf(it, shown));
   // A name without a dot is a word like others.
   const isHost = shown.upstreamHost.includes('.') && isAddressOf(`//${value}`, shown);
   return isHost || isAddressOf(value, shown) ? undefined : value;
@@ -118,7 +119,7 @@ function isShown(reference: unknown, shown: ShownParts): boolean {
 function isShownOperation(reference: unknown, { paths }: ShownParts): boolean {
   const [first, path = '', method = ''] = stepsOf(reference) ?? [];
   const item = first === 'paths' && Object.hasOwn(paths, path) ? paths[path] : undefined;
-  return isObject(item) && Object.hasOwn(item, method);
+  return isRecord(item) && Object.hasOwn(item, method);
 }
 
 /** Whether a schema that a discriminator names is shown without it: a type may have kinds that only hidden operations have. */
@@ -129,7 +130,7 @@ function isNamedElsewhere(schema: unknown, { named }: ShownParts): boolean {
 
 /** Whether a link leads to an operation that is shown. */
 function leadsToShown(link: unknown, shown: ShownParts): boolean {
-  if (!isObject(link)) return false;
+  if (!isRecord(link)) return false;
   const { operationRef, operationId } = link;
   if (operationRef !== undefined) return isShownOperation(operationRef, shown);
   return operationId === undefined || operationIds(shown).has(operationId);

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, stepsOf, valueAt } from './document-references.js';
+import { isRecord } from '../../lib/parsed.js';
+import { type JsonObject, stepsOf, valueAt } from './document-references.js';
 
 /** So many path items may stand for one another. */
 const MAX_DETOURS = 10;
@@ -22,7 +23,7 @@ export function pathItemReader(document: JsonObject, fields: readonly string[]) 
     if (!referred.has(item)) {
       const steps = stepsOf(item['$ref']);
       const found = steps && valueAt(document, steps);
-      referred.set(item, isObject(found) ? found : undefined);
+      referred.set(item, isRecord(found) ? found : undefined);
     }
     return referred.get(item);
   }
@@ -30,7 +31,7 @@ export function pathItemReader(document: JsonObject, fields: readonly string[]) 
   /** An item and those that it stands for, the nearest first. */
   function chainOf(item: unknown): readonly JsonObject[] | undefined {
     const chain: JsonObject[] = [];
-    let found = isObject(item) ? item : undefined;
+    let found = isRecord(item) ? item : undefined;
     while (found !== undefined && chain.length <= MAX_DETOURS) {
       chain.push(found);
       if (found['$ref'] === undefined) return chain;

@@ -1,6 +1,7 @@
 import type { CallRoute } from '../../gateway/prices/call-route.js';
 import { costOf, namedPath, offeredRoutes } from '../../gateway/prices/offered-routes.js';
 import type { Projects } from '../../gateway/projects/projects.js';
+import { isRecord } from '../../lib/parsed.js';
 import type { Listing } from '../../middleware/terms/catalogue.js';
 import { BAZAAR, BODY_METHODS, bazaarExtension, QUERY_METHODS, type RouteMethod } from '../../protocol/bazaar.js';
 import type { Terms } from '../../protocol/types.js';
@@ -108,8 +109,4 @@ function methodOf(method: string): RouteMethod | undefined {
 
 function isBodyMethod(method: RouteMethod): boolean {
   return BODY_METHODS.some((it) => it === method);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

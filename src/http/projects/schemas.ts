@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SLUG } from '../../gateway/projects/slugs.js';
 import { MAX_ALLOWED } from '../../gateway/projects/visibility.js';
 import { MAX_SHARES } from '../../protocol/money/split.js';
 import { jsonFault } from '../../protocol/wire/json.js';
@@ -19,7 +20,6 @@ export const PROJECTS_PATHS = {
   rotateSecret: `${API}/projects/:id/rotate-secret`,
 } as const;
 
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
 /** Letters of an address that mean nothing to a shell, after the first `/`. */
 const EXAMPLE_PATH = /^(?:\/[\w\-.~%/:@+,=]*(?:\?[\w\-.~%/:@+,=&?]*)?)?$/;
 const VISIBILITIES = ['listed', 'unlisted', 'private'] as const;

@@ -2,9 +2,10 @@ import type { CallRoute } from '../../gateway/prices/call-route.js';
 import { costsAt } from '../../gateway/prices/offered-routes.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { isRecord } from '../../lib/parsed.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { isObject, type JsonObject, namedWebhooks, operationsIn } from './document-references.js';
+import { type JsonObject, namedWebhooks, operationsIn } from './document-references.js';
 import {
   COMPONENT_KINDS,
   componentKey,
@@ -59,8 +60,8 @@ export function shownDocument(version: DocumentedProject, url: string): JsonObje
 
 function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
   const { paths, tags } = document;
-  const components = isObject(document['components']) ? document['components'] : {};
-  const sold = isObject(paths) ? soldPaths(project, document, paths) : [];
+  const components = isRecord(document['components']) ? document['components'] : {};
+  const sold = isRecord(paths) ? soldPaths(project, document, paths) : [];
   const shown: ShownParts = {
     paths: pathsOf(sold, ({ operation }) => operation),
     upstreamHost: new URL(project.upstream.url).hostname,
@@ -79,7 +80,7 @@ function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
     ...Object(scrubbed(general)),
     ...(Array.isArray(tags) ? { tags: scrubbed(usedTags(tags, shown.paths)) } : {}),
     security: [{ serviceKey: [], serviceSecret: [] }],
-    ...(isObject(paths) ? { paths: priced() } : {}),
+    ...(isRecord(paths) ? { paths: priced() } : {}),
     ...Object(scrubbed(webhooks)),
     components: { ...shownComponents(components, shown), securitySchemes: SCHEMES },
   };
@@ -88,7 +89,7 @@ function withPrices(project: ProjectRecord, document: JsonObject): JsonObject {
 /** Webhooks, but for those that something in the document refers to: it may be what is not for sale. */
 function webhooksOf(document: JsonObject): JsonObject {
   const { webhooks } = document;
-  if (!isObject(webhooks)) return {};
+  if (!isRecord(webhooks)) return {};
   const named = namedWebhooks(document);
   return { webhooks: Object.fromEntries(Object.entries(webhooks).filter(([name]) => !named.has(name))) };
 }
@@ -107,7 +108,7 @@ function shownComponent(components: JsonObject, key: string, shown: ShownParts):
   const kind = key.slice(0, key.indexOf('/'));
   const name = key.slice(kind.length + 1);
   const named = Object.hasOwn(components, kind) ? components[kind] : undefined;
-  return isObject(named) && Object.hasOwn(named, name) ? entriesOf(kind, { [name]: named[name] }, shown) : {};
+  return isRecord(named) && Object.hasOwn(named, name) ? entriesOf(kind, { [name]: named[name] }, shown) : {};
 }
 
 function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObject): readonly SoldPath[] {
@@ -118,8 +119,8 @@ function soldPaths(project: ProjectRecord, document: JsonObject, paths: JsonObje
     const costOf = costsAt(project, path.replace(PARAMETER, 'var1'));
     const operations = METHODS.flatMap((method) => {
       const operation = item[method];
-      const at = isObject(operation) ? costOf(method.toUpperCase()) : undefined;
-      return at !== undefined && isObject(operation) ? [{ method, operation, at }] : [];
+      const at = isRecord(operation) ? costOf(method.toUpperCase()) : undefined;
+      return at !== undefined && isRecord(operation) ? [{ method, operation, at }] : [];
     });
     const common = Object.fromEntries(Object.entries(item).filter(([name]) => COMMON.includes(name)));
     return operations.length === 0 ? [] : [{ path, common, operations }];
@@ -142,7 +143,7 @@ function pathsOf(
 /** The tags of operations that are shown: others may tell of those that are not. */
 function usedTags(tags: readonly unknown[], paths: JsonObject): readonly unknown[] {
   const used = new Set(operationsIn(paths).flatMap((it) => it['tags']));
-  return tags.filter((tag) => isObject(tag) && used.has(tag['name']));
+  return tags.filter((tag) => isRecord(tag) && used.has(tag['name']));
 }
 
 function priceOf({ isFree, project: { price } }: CallRoute): JsonObject {

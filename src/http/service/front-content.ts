@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { Networks } from '../../facilitator/networks/networks.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { VERSION } from '../../lib/version.js';
-import { shownPrice } from '../../middleware/browser/page-offers.js';
+import { shownPrice } from '../../middleware/browser/shown-price.js';
 import { requestOrigin } from '../../middleware/gate/request-url.js';
 import { catalogueOf, type Listing } from '../../middleware/terms/catalogue.js';
 import type { FrontContent, ServiceState, SoldRoute } from '../../pages/service/front-page.js';

@@ -1,12 +1,10 @@
 import type { z } from 'zod';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import { isAllowance } from '../../facilitator/payments/allowance.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeText } from '../framework/fields.js';
 import type { passFields } from './pass-schemas.js';
 
 type Pass = Awaited<ReturnType<EmbeddedFacilitator['passes']['list']>>[number];
-
-const timeText = (time: number): string => new Date(time).toISOString();
 
 /** A pass as its wallet sees it. */
 export function passView(pass: Pass): ResponseBody<z.ZodObject<typeof passFields>> {

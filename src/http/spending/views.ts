@@ -8,7 +8,7 @@ import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { modeOf } from '../../protocol/networks/networks.js';
 import type { SpendingSum } from '../../storage/calls/spending-sums.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeOrNull, timeText } from '../framework/fields.js';
 import { passView } from './pass-views.js';
 import type { spendingResponse } from './schemas.js';
 
@@ -106,7 +106,7 @@ function budgetView({ keyId, mint, window, action, limit, used, held, endsAt }: 
     held_atomic: String(held),
     left: decimal(left, mint, tokens),
     left_atomic: String(left),
-    resets_at: endsAt === undefined ? null : timeText(endsAt),
+    resets_at: timeOrNull(endsAt),
   };
 }
 
@@ -116,8 +116,4 @@ function symbol(mint: string, tokens: Labels): string {
 
 function decimal(amount: bigint, mint: string, tokens: Labels): string {
   return formatAmount(amount, tokens.get(mint)?.decimals ?? 0);
-}
-
-function timeText(time: number): string {
-  return new Date(time).toISOString();
 }

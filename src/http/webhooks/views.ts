@@ -1,7 +1,7 @@
 import type { LoggedDelivery } from '../../gateway/webhooks/webhook-deliveries.js';
 import type { DeliveryAttempt, DeliveryRecord } from '../../storage/webhooks/deliveries.js';
 import type { WebhookRecord } from '../../storage/webhooks/webhooks.js';
-import type { ResponseBody } from '../framework/fields.js';
+import { type ResponseBody, timeOrNull } from '../framework/fields.js';
 import type { deliveryResponse, loggedDeliveryResponse, revealedWebhookResponse, webhookResponse } from './schemas.js';
 
 /**
@@ -18,8 +18,8 @@ export function webhookView(webhook: WebhookRecord, now: number): ResponseBody<t
     description: webhook.description ?? null,
     status: disabledReason === undefined ? 'enabled' : 'disabled',
     disabled_reason: disabledReason ?? null,
-    failing_since: timeText(webhook.failingSince),
-    previous_secret_expires_at: timeText(previousUntil > now ? previousUntil : undefined),
+    failing_since: timeOrNull(webhook.failingSince),
+    previous_secret_expires_at: timeOrNull(previousUntil > now ? previousUntil : undefined),
     created_at: new Date(webhook.createdAt).toISOString(),
     updated_at: new Date(webhook.updatedAt).toISOString(),
   };
@@ -38,9 +38,9 @@ export function deliveryView(delivery: DeliveryRecord): ResponseBody<typeof deli
     event_type: delivery.eventType,
     status: delivery.state,
     attempts: delivery.attempts,
-    next_attempt_at: timeText(delivery.nextAt),
+    next_attempt_at: timeOrNull(delivery.nextAt),
     created_at: new Date(delivery.createdAt).toISOString(),
-    finished_at: timeText(delivery.finishedAt),
+    finished_at: timeOrNull(delivery.finishedAt),
   };
 }
 
@@ -61,8 +61,4 @@ function attemptView({ number, at, durationMs, status, error, answer }: Delivery
     error: error ?? null,
     answer: answer ?? null,
   };
-}
-
-function timeText(time: number | undefined): string | null {
-  return time === undefined ? null : new Date(time).toISOString();
 }

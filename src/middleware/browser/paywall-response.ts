@@ -15,9 +15,9 @@ import { addVary } from '../gate/cache-control.js';
 import { setHeaders } from '../gate/respond.js';
 import { wantsElement } from '../gate/wants-page.js';
 import { boughtNotes } from '../terms/pass-words.js';
-import { renderOwnPage } from './own-page.js';
-import { shownPrice } from './page-offers.js';
 import { pageRequest } from './page-request.js';
+import { renderOwnPage } from './render-own-page.js';
+import { shownPrice } from './shown-price.js';
 
 /** What a paywall page is about. */
 export interface PageSubject {

@@ -11,8 +11,8 @@ import { declareIdentifier, PAYMENT_IDENTIFIER } from '../../protocol/payment-id
 import type { Terms, Token } from '../../protocol/types.js';
 import { paymentFlowOf } from '../terms/list-route.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
-import { type ShownPrice, shownPrice } from './page-offers.js';
 import type { PaymentWanted } from './prepare-header.js';
+import { type ShownPrice, shownPrice } from './shown-price.js';
 
 /** A payment that a wallet can sign, as it goes over the wire. */
 export interface PreparedPayment {

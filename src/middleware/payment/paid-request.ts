@@ -138,7 +138,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       await identifier.keep?.(stored);
       return sendAgain(paid, stored, headers);
     }
-    if (claim.resumed && !(await mayRunAgain(paid))) return; // The same.
+    if (claim.resumed && !(await mayRunAgain(paid))) return; // So has this.
   } catch (error) {
     await giveBack(paid);
     throw error;
@@ -174,7 +174,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     // What could not be had again is not sold.
     await orGiveBack(paid, () => kept.put(end.response));
     const receipt = await takeMoney(paid, buffered.send);
-    if (receipt === undefined) return; // The same.
+    if (receipt === undefined) return; // It has answered the request.
     await paid.meter?.end(true);
     const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
     // Who does not read is cut off before this counts as handed over.

@@ -69,7 +69,7 @@ export interface RequirePaymentOptions {
   readonly holders?: readonly HolderOffer[] | undefined;
   /** With `pass` or `holders`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */
   readonly identity?: Identity | undefined;
-  /** What is sold, in a sentence for people; also the title of the paywall page. */
+  /** What is sold, in a sentence for people; the heading of the paywall page. Default: that it has a price. */
   readonly description?: string | undefined;
   /** Media type of the paid response. */
   readonly mimeType?: string | undefined;

@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/parsed.js';
 import { isAddress, isSignature } from '../../protocol/address.js';
 import type { Commitment } from '../../protocol/types.js';
 import type { Chain } from '../chain/chain.js';
@@ -20,7 +21,7 @@ const COMMITMENTS: ReadonlySet<unknown> = new Set(['processed', 'confirmed', 'fi
 /** The configuration at a position; an empty one where there is none. */
 export function readConfig(params: readonly unknown[], index: number): Config {
   const config = params[index] ?? {};
-  if (!isConfig(config)) {
+  if (!isRecord(config)) {
     throw invalidParams(`parameter ${index + 1} must be an object`);
   }
   return config;
@@ -95,10 +96,6 @@ export function readCommitment(chain: Chain, config: Config): Commitment {
 /** A value with the slot of its commitment beside it. */
 export function withContext(chain: Chain, commitment: Commitment, value: unknown): WithContext {
   return { context: { apiVersion: API_VERSION, slot: chain.slots.slot(commitment) }, value };
-}
-
-function isConfig(value: unknown): value is Config {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCommitment(value: unknown): value is Commitment {

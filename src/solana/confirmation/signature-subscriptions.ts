@@ -1,5 +1,5 @@
+import { isRecord } from '../../lib/parsed.js';
 import type { Commitment } from '../../protocol/types.js';
-import { isRecord } from '../rpc/response-shape.js';
 import { ReconnectingSocket, type SocketOptions } from './reconnecting-socket.js';
 
 /** What a push said about a signature: it reached the commitment asked for. */

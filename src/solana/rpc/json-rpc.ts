@@ -1,9 +1,9 @@
 import type { Pool } from 'undici';
 import { badOption } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
+import { isRecord } from '../../lib/parsed.js';
 import { connectionFailure } from './connection-failure.js';
 import { type HttpResponse, post, ResponseTooLarge } from './http-post.js';
-import { isRecord } from './response-shape.js';
 import { RpcError } from './rpc.js';
 
 /** What one endpoint needs. */

@@ -1,9 +1,5 @@
+import { isRecord } from '../../lib/parsed.js';
 import { ResponseShapeError } from './response-shape-error.js';
-
-/** Whether a value is an object with string keys (an array is not). */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A value of a response that must be an object; throws {@link ResponseShapeError}, as all of these do. */
 export function record(value: unknown, name: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { isRecord } from './response-shape.js';
+import { isRecord } from '../../lib/parsed.js';
 import { RpcError } from './rpc.js';
 
 /**

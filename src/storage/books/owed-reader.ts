@@ -3,6 +3,7 @@ import type { NetworkId } from '../../protocol/types.js';
 import type { PaymentState } from '../ledger/ledger.js';
 import { amountOf, legsFromSql } from '../ledger/payment-rows.js';
 import type { PayoutState } from '../payouts/payout-store.js';
+import { orMissing } from '../sql/columns.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 
@@ -234,8 +235,8 @@ function toShared(rows: readonly [Row, ...Row[]]): SharedPayment {
     network: row.network as NetworkId,
     payTo: String(row.pay_to),
     asset: String(row.asset),
-    projectId: textOf(row.project_id),
-    owner: textOf(row.owner),
+    projectId: orMissing(row.project_id, String),
+    owner: orMissing(row.owner, String),
     claimedAt: Number(row.claimed_at),
     entries: rows.filter(({ recipient }) => recipient !== null).map(toEntry),
   };
@@ -274,8 +275,4 @@ function toTaken(rows: readonly [Row, ...Row[]]): TakenByPayout {
     foreign: took.reduce((sum, it) => sum + Number(it.strange), 0),
     updatedAt: Number(row.updated_at),
   };
-}
-
-function textOf(value: Row[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
 }

@@ -1,9 +1,9 @@
 import { defined } from '../../lib/defined.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
-import type { ColumnValues } from '../sql/columns.js';
+import { type ColumnValues, orMissing } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
-import type { CallRecord, CreditChange, ListedCall } from './call-store.js';
+import type { CallRecord, Charge, CreditChange, ListedCall } from './call-store.js';
 
 /** Columns that are written of a call. */
 export const CALL_COLUMNS = {
@@ -72,6 +72,10 @@ function creditToSql({ kind, charge }: CreditChange): bigint {
   return kind === 'given' ? amount : -amount;
 }
 
+function chargeOf({ mint, amount }: Row): Charge | undefined {
+  return orMissing(mint, (it) => ({ mint: String(it), amount: amountOf(amount) }));
+}
+
 function creditOf({ credit_mint: mint, credit_amount: value }: Row): CreditChange | undefined {
   if (mint === null || value === null) return undefined;
   const change = BigInt(String(value));
@@ -83,33 +87,31 @@ function passOf({ pass_id: id, pass_uses: uses }: Row): CallRecord['pass'] {
   return id === null || id === undefined ? undefined : { id: String(id), uses: Number(uses) === 1 ? 1 : 0 };
 }
 
-function textOf(value: Row[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
-}
-
-function numberOf(value: Row[string] | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
-}
-
 /** A row of `tollhouse_call`. */
 export function toCall(row: Row): ListedCall {
   return {
     seq: BigInt(String(row.seq)),
     id: String(row.id),
     projectId: String(row.project_id),
-    ...(row.key_id === null ? {} : { keyId: String(row.key_id) }),
-    ...(row.payer === null ? {} : { payer: String(row.payer) }),
     at: Number(row.at),
     method: String(row.method),
-    ...(row.status === null ? {} : { status: Number(row.status) }),
     outcome: row.outcome as ListedCall['outcome'],
-    ...(row.reason === null ? {} : { reason: String(row.reason) }),
-    ...(row.mint === null ? {} : { charge: { mint: String(row.mint), amount: amountOf(row.amount) } }),
-    ...(row.payment_id === null ? {} : { paymentId: String(row.payment_id) }),
-    ...(row.signature === null ? {} : { signature: String(row.signature) }),
     durationMs: Number(row.duration_ms),
     requestId: String(row.request_id),
-    ...defined({ credit: creditOf(row), pass: passOf(row), buyer: textOf(row.buyer), route: textOf(row.route) }),
-    ...defined({ upstreamMs: numberOf(row.upstream_ms), gatewayMs: numberOf(row.gateway_ms) }),
+    ...defined({
+      keyId: orMissing(row.key_id, String),
+      buyer: orMissing(row.buyer, String),
+      payer: orMissing(row.payer, String),
+      status: orMissing(row.status, Number),
+      reason: orMissing(row.reason, String),
+      charge: chargeOf(row),
+      credit: creditOf(row),
+      pass: passOf(row),
+      paymentId: orMissing(row.payment_id, String),
+      signature: orMissing(row.signature, String),
+      route: orMissing(row.route, String),
+      upstreamMs: orMissing(row.upstream_ms, Number),
+      gatewayMs: orMissing(row.gateway_ms, Number),
+    }),
   };
 }

@@ -1,7 +1,10 @@
 import { idFrom, newId } from '../../lib/ids.js';
 import type { Actor } from '../audit/audit-log.js';
 
-/** Everything that is told to webhooks, to the event stream and in process. */
+/**
+ * Everything that is kept, and told to webhooks and the event stream. What listeners in the process are told is `PaymentEvents` of
+ * `facilitator/events/events.ts`: some of it under the same names, with other contents.
+ */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.settled',

@@ -1,4 +1,5 @@
 import { defined } from '../../lib/defined.js';
+import { orMissing } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import { overBecause, type Pass, type PassKind } from './pass-store.js';
 
@@ -35,8 +36,4 @@ export function toPass(row: Row, now: number): Pass {
 
 function amountOf(value: NonNullable<Row[string]>): bigint {
   return BigInt(String(value));
-}
-
-function orMissing<T>(value: Row[string] | undefined, read: (value: NonNullable<Row[string]>) => T): T | undefined {
-  return value === null || value === undefined ? undefined : read(value);
 }

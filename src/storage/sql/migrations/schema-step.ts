@@ -1,6 +1,6 @@
 import type { Dialect } from '../sql-database.js';
 
-/** A step of the schema: its SQL statements, without parameters, in order. */
+/** A migration, one step of the schema: its SQL statements, without parameters, in order. */
 export type SchemaStep = (dialect: Dialect) => readonly string[];
 
 /** Types of columns that the databases name differently. */

@@ -1,6 +1,6 @@
-import { createHoldingsReader, SOL_ASSET } from '../../../../src/facilitator/holdings/holdings.js';
+import { createHoldingsReader } from '../../../../src/facilitator/holdings/holdings.js';
 import { addressBytes } from '../../../../src/protocol/address.js';
-import { KNOWN_TOKENS } from '../../../../src/protocol/networks/tokens.js';
+import { KNOWN_TOKENS, SOL_MINT } from '../../../../src/protocol/networks/tokens.js';
 import { type AccountState, RpcError } from '../../../../src/solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
@@ -57,20 +57,20 @@ afterEach(() => jest.restoreAllMocks());
 describe('a look that is told what is enough stops there', () => {
   test.each([
     [7n, { amount: 7n, exact: false }, [[wallet]]],
-    [8n, { amount: 10n, exact: false }, [[wallet], [associated(SOL_ASSET)]]],
-    [10n, { amount: 10n, exact: false }, [[wallet], [associated(SOL_ASSET)]]],
-    [11n, { amount: 12n, exact: true }, [[wallet], [associated(SOL_ASSET)], [wallet, { mint: SOL_ASSET }]]],
+    [8n, { amount: 10n, exact: false }, [[wallet], [associated(SOL_MINT)]]],
+    [10n, { amount: 10n, exact: false }, [[wallet], [associated(SOL_MINT)]]],
+    [11n, { amount: 12n, exact: true }, [[wallet], [associated(SOL_MINT)], [wallet, { mint: SOL_MINT }]]],
   ])('at %s of SOL', async (atLeast, holding, calls) => {
-    const accounts = [3n, 2n].map((amount) => tokenAccount(SOL_ASSET, wallet, amount));
-    const chain = { [wallet]: solAccount(7n), [associated(SOL_ASSET)]: tokenAccount(SOL_ASSET, wallet, 3n) };
+    const accounts = [3n, 2n].map((amount) => tokenAccount(SOL_MINT, wallet, amount));
+    const chain = { [wallet]: solAccount(7n), [associated(SOL_MINT)]: tokenAccount(SOL_MINT, wallet, 3n) };
     const { asked, reader } = scene(chain, () => accounts);
-    expect(await reader.readHolding({ wallet, mints: [SOL_ASSET], atLeast })).toEqual(holding);
+    expect(await reader.readHolding({ wallet, mints: [SOL_MINT], atLeast })).toEqual(holding);
     expect(asked).toEqual(calls);
   });
 
   test('a wallet that is not there has none', async () => {
     const { reader } = scene({});
-    expect(await reader.readHolding({ wallet, mints: [SOL_ASSET], atLeast: 1n })).toEqual({ amount: 0n, exact: true });
+    expect(await reader.readHolding({ wallet, mints: [SOL_MINT], atLeast: 1n })).toEqual({ amount: 0n, exact: true });
   });
 
   test.each([
@@ -188,7 +188,7 @@ test('what is no mint is asked about again after 15 s, a mint after five minutes
 test('known tokens and SOL cost no call', async () => {
   const { asked, reader } = scene({});
   expect(await reader.readMint(USDC)).toMatchObject({ decimals: 6, program: PROGRAMS.token });
-  expect(await reader.readMint(SOL_ASSET)).toMatchObject({ decimals: 9, program: PROGRAMS.token });
+  expect(await reader.readMint(SOL_MINT)).toMatchObject({ decimals: 9, program: PROGRAMS.token });
   expect(asked).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
-import { count, isRecord, listOf, record, text } from '../../../../src/solana/rpc/response-shape.js';
+import { isRecord } from '../../../../src/lib/parsed.js';
+import { count, listOf, record, text } from '../../../../src/solana/rpc/response-shape.js';
 import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 
 const OBJECTS = [{}, { a: 1 }];
