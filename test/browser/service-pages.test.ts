@@ -161,7 +161,7 @@ const SUMMIT = { method: 'GET', path: '/matterhorn' };
     await page.waitForSelector('text=Pay 0.01 USDC with Test Wallet');
     await page.click('text=100 requests within 24 hours >> nth=-1');
     if (SCREENSHOTS !== undefined) await page.screenshot({ path: join(SCREENSHOTS, 'packs.png'), fullPage: true });
-    await page.click('text=Pay 0.5 USDC with Test Wallet');
+    await page.click('text=Pay 0.50 USDC with Test Wallet');
     await page.waitForSelector('#answer pre:has-text("access-pass-remaining: 99")');
     expect([await page.textContent('#answer h3'), hits() - before]).toEqual(['Status: 200', 1]);
   });
