@@ -84,13 +84,12 @@ export function buysOf({ amount, token, pass }: MarketPrice, texts: PageTexts): 
   if (pass === null) return texts.buysOne;
   const { uses, for: time, cost, group } = pass;
   const read = time === null ? undefined : readDuration(time);
-  const said = (it: string) => priceIn(texts.language, { amount: it, token });
   return boughtInWords(
     {
       uses: uses ?? undefined,
       group: group ?? undefined,
       forMs: read?.ok ? read.value : undefined,
-      credit: cost === null ? undefined : { amount: said(amount), cost: said(cost), isStream: false },
+      credit: cost === null ? undefined : { amount: { amount, token }, cost: { amount: cost, token }, isStream: false },
     },
     texts,
   );

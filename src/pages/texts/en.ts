@@ -19,6 +19,7 @@ export const EN: PageTexts = {
   notSetUpYet: 'This page is not set up yet',
   tryLater: 'Who may come in cannot be found out just now. It is on our side; try again in a moment.',
   noMoreThisHour: 'No more payments can be taken in this hour. Try again later.',
+  boughtBefore: 'Bought before? Sign in with the wallet that paid.',
   choose: 'Choose what to buy',
   oneRequest: 'once',
   buysOne: '1 request',
@@ -37,8 +38,8 @@ export const EN: PageTexts = {
   feeOurs: 'none for you',
   feeYours: 'yours',
   signOut: 'Sign out on this device',
-  otherWays: 'Other ways to pay',
-  byProgram: 'Pay with any x402 client, or from a terminal:',
+  otherWays: 'Pay with a program',
+  byProgram: 'Any client of the standard x402 pays here, as does this line in a terminal:',
   needsScript: 'Paying here needs JavaScript.',
   signInNeedsScript: 'Signing in here with a wallet needs JavaScript.',
   refusals: EN_REFUSALS,
@@ -46,7 +47,8 @@ export const EN: PageTexts = {
   state: {
     payWith: 'Pay {price} with {wallet}',
     signInWith: 'Sign in with {wallet}',
-    noWallet: 'There is no Solana wallet in this browser.',
+    noWallet:
+      'There is no Solana wallet in this browser. A wallet is the app that you pay and sign in with; once you have one, load this page again.',
     getWallet: 'Get {wallet}',
     openIn: 'Open in {wallet}',
     connecting: '{wallet} asks you to connect …',

@@ -19,6 +19,7 @@ export const JA: PageTexts = {
   notSetUpYet: 'このページはまだ設定されていません',
   tryLater: 'ただいま入場の可否を確認できません。こちら側の問題です。しばらくしてからもう一度お試しください。',
   noMoreThisHour: 'この時間はこれ以上お支払いを受け付けられません。後でもう一度お試しください。',
+  boughtBefore: '購入済みの方は、支払いに使ったウォレットでサインインしてください。',
   choose: '購入する内容を選んでください',
   oneRequest: '1 回',
   buysOne: 'リクエスト 1 回',
@@ -37,8 +38,8 @@ export const JA: PageTexts = {
   feeOurs: 'ご負担はありません',
   feeYours: 'お客様負担',
   signOut: 'この端末でサインアウト',
-  otherWays: 'ほかの支払い方法',
-  byProgram: 'x402 クライアント、またはターミナルから:',
+  otherWays: 'プログラムで支払う',
+  byProgram: 'x402 規格のクライアント、またはターミナルでこの行を実行して支払えます:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',
   signInNeedsScript: 'ここでウォレットでサインインするには JavaScript が必要です。',
   refusals: JA_REFUSALS,
@@ -46,7 +47,8 @@ export const JA: PageTexts = {
   state: {
     payWith: '{wallet} で {price} を支払う',
     signInWith: '{wallet} でサインイン',
-    noWallet: 'このブラウザーには Solana ウォレットがありません。',
+    noWallet:
+      'このブラウザーには Solana ウォレットがありません。ウォレットは、支払いとサインインに使うアプリです。用意できたら、このページを読み込み直してください。',
     getWallet: '{wallet} を入手',
     openIn: '{wallet} で開く',
     connecting: '{wallet} が接続の許可を求めています…',

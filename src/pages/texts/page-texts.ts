@@ -61,6 +61,8 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly notSetUpYet: string;
   readonly tryLater: string;
   readonly noMoreThisHour: string;
+  /** Where passes are sold, and a sign-in is taken in their place. */
+  readonly boughtBefore: string;
   readonly choose: string;
   readonly oneRequest: string;
   readonly paidTo: string;
