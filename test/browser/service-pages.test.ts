@@ -14,6 +14,7 @@ const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = [
   ['desk-dark', { viewport: { width: 1100, height: 800 }, colorScheme: 'dark' }],
   ['phone-light', { viewport: { width: 390, height: 800 }, isMobile: true, colorScheme: 'light' }],
   ['phone-dark', { viewport: { width: 390, height: 800 }, isMobile: true, colorScheme: 'dark' }],
+  ['phone-twice-as-large', { viewport: { width: 160, height: 400 } }],
 ];
 const PLACES = ['front', 'marketplace', 'listing', 'posted', 'docs', 'receipt'] as const;
 const SUMMIT = { method: 'GET', path: '/matterhorn' };

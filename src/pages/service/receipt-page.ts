@@ -98,4 +98,5 @@ const STYLE = `
 .state { align-self: center; border: 1px solid currentColor; border-radius: 99px; padding: .1rem .8rem; }
 .state.failed, .state.expired { color: var(--bad); }
 .receipt button { width: auto; }
+@media (max-width: 17rem) { .receipt { padding: .75rem; } .receipt .test { padding: .5rem; font-size: 1rem; } }
 `;
