@@ -78,6 +78,11 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
     await open();
     await stand.press(PAY);
     await stand.says('This wallet has no USDC yet. Send it 0.50 USDC, then check again.');
+    const usdc = stand.facilitator.tokens.find(({ symbol }) => symbol === 'USDC')?.mint ?? '';
+    stand.fixture.sandbox.fundToken(keypair.publicKey.toBase58(), usdc, 500_000n);
+    await stand.press('Check again');
+    await stand.read();
+    expect(stand.settled()).toBe(1);
   });
 
   test('terms that run out in the wallet are renewed by themselves, once', async () => {

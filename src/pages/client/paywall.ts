@@ -193,7 +193,8 @@ export class Paywall {
     if (paid.status === 'kept') return view.offer(this.#button('tryAgain', () => this.goOn(paid.header)));
     const again = wallet === undefined ? () => this.#showAll() : () => this.#payWith(wallet);
     const other = this.#wallets.length > 1 ? [this.#button('otherWallet', () => this.#showAll(), true)] : [];
-    view.offer(this.#button('tryAgain', paid.next === 'reload' ? () => this.#host.reload() : again), ...other);
+    const press = paid.next === 'reload' ? () => this.#host.reload() : again;
+    view.offer(this.#button(paid.next === 'check' ? 'checkAgain' : 'tryAgain', press), ...other);
   }
 
   #showAll(): void {

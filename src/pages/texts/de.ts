@@ -63,7 +63,7 @@ export const DE: PageTexts = {
     notSigned: '{wallet} hat nicht unterschrieben.',
     wrongNetwork: '{wallet} ist nicht auf {network}. Wechseln Sie dort das Netz, oder nehmen Sie eine andere Wallet.',
     notEnough: 'Zu wenig: es fehlen {missing}. Diese Wallet hat {balance}.',
-    noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und versuchen Sie es dann wieder.',
+    noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und sehen Sie dann noch einmal nach.',
     renewed: 'Das Angebot war abgelaufen und wurde erneuert. Bestätigen Sie noch einmal in {wallet} …',
     priceChanged: 'Der Preis hat sich geändert. Es wurde nichts bezahlt; sehen Sie ihn sich noch einmal an.',
     refused: 'Die Zahlung wurde nicht angenommen: {reason}',
@@ -77,6 +77,7 @@ export const DE: PageTexts = {
       'Das haben Sie schon bezahlt, und die Seite weiß davon nichts mehr. Zahlen Sie nicht noch einmal: Zeigen Sie dem Verkäufer diese Transaktion: {signature}',
     signing: 'Unterschreiben Sie die Nachricht in {wallet} …',
     signInFailed: 'Die Anmeldung wurde nicht angenommen: {reason}',
+    notSignedOut: 'Sie sind auf diesem Gerät noch angemeldet: {reason}',
     formLost:
       'Was Sie gesendet haben, kann beim Bezahlen nicht aufbewahrt werden: Es ist zu groß oder nicht in UTF-8 geschrieben. Es wurde nichts bezahlt.',
     needsCookies:

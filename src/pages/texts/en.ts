@@ -74,6 +74,7 @@ export const EN: PageTexts = {
       'You have paid for this already, and the site does not remember it. Do not pay again: show the seller this transaction: {signature}',
     signing: 'Sign the message in {wallet} …',
     signInFailed: 'The sign-in was not taken: {reason}',
+    notSignedOut: 'You are still signed in on this device: {reason}',
     formLost:
       'What you sent cannot be kept while you pay: it is too large, or written in another encoding than UTF-8. Nothing was paid.',
     needsCookies: 'This browser keeps no cookies of this site, and signing in needs one. Allow them, and try again.',

@@ -61,7 +61,7 @@ export const ES: PageTexts = {
     notSigned: '{wallet} no ha firmado.',
     wrongNetwork: '{wallet} no está en {network}. Cambie su red o use otra cartera.',
     notEnough: 'No alcanza: faltan {missing}. Esta cartera tiene {balance}.',
-    noToken: 'Esta cartera aún no tiene {token}. Envíele {missing} y vuelva a probar.',
+    noToken: 'Esta cartera aún no tiene {token}. Envíele {missing} y mire de nuevo.',
     renewed: 'La oferta había caducado y se ha renovado. Confirme una vez más en {wallet} …',
     priceChanged: 'El precio ha cambiado. No se ha pagado nada; mírelo de nuevo.',
     refused: 'El pago no se ha aceptado: {reason}',
@@ -74,6 +74,7 @@ export const ES: PageTexts = {
       'Ya pagó por esto, y el sitio no lo recuerda. No pague otra vez: muestre al vendedor esta transacción: {signature}',
     signing: 'Firme el mensaje en {wallet} …',
     signInFailed: 'No se ha aceptado la entrada: {reason}',
+    notSignedOut: 'La sesión sigue abierta en este dispositivo: {reason}',
     formLost:
       'Lo que ha enviado no se puede guardar mientras paga: es demasiado grande o no está en UTF-8. No se ha pagado nada.',
     needsCookies:

@@ -63,7 +63,7 @@ export const FR: PageTexts = {
     notSigned: '{wallet} n’a pas signé.',
     wrongNetwork: '{wallet} n’est pas sur {network}. Changez son réseau, ou prenez un autre portefeuille.',
     notEnough: 'Pas assez : il manque {missing}. Ce portefeuille a {balance}.',
-    noToken: 'Ce portefeuille n’a pas encore de {token}. Envoyez-lui {missing}, puis réessayez.',
+    noToken: 'Ce portefeuille n’a pas encore de {token}. Envoyez-lui {missing}, puis regardez de nouveau.',
     renewed: 'L’offre avait expiré et a été renouvelée. Confirmez encore une fois dans {wallet} …',
     priceChanged: 'Le prix a changé. Rien n’a été payé ; regardez-le de nouveau.',
     refused: 'Le paiement n’a pas été accepté : {reason}',
@@ -76,6 +76,7 @@ export const FR: PageTexts = {
       'Vous avez déjà payé, et le site ne s’en souvient plus. Ne payez pas de nouveau : montrez au vendeur cette transaction : {signature}',
     signing: 'Signez le message dans {wallet} …',
     signInFailed: 'La connexion n’a pas été acceptée : {reason}',
+    notSignedOut: 'Vous êtes toujours connecté sur cet appareil : {reason}',
     formLost:
       'Ce que vous avez envoyé ne peut pas être conservé pendant le paiement : c’est trop volumineux ou n’est pas en UTF-8. Rien n’a été payé.',
     needsCookies:

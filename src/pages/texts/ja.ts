@@ -62,7 +62,7 @@ export const JA: PageTexts = {
     wrongNetwork:
       '{wallet} は {network} に対応していません。ネットワークを切り替えるか、別のウォレットを使ってください。',
     notEnough: '{missing} 足りません。このウォレットの残高は {balance} です。',
-    noToken: 'このウォレットにはまだ {token} がありません。{missing} を送ってから、もう一度お試しください。',
+    noToken: 'このウォレットにはまだ {token} がありません。{missing} を送ってから、もう一度確認してください。',
     renewed: '期限が切れたため更新しました。{wallet} でもう一度確認してください…',
     priceChanged: '価格が変わりました。お支払いはされていません。もう一度ご確認ください。',
     refused: 'お支払いは受け付けられませんでした: {reason}',
@@ -75,6 +75,7 @@ export const JA: PageTexts = {
       'すでにお支払い済みですが、サイトに記録が残っていません。もう一度支払わず、このトランザクションを販売者に見せてください：{signature}',
     signing: '{wallet} でメッセージに署名してください…',
     signInFailed: 'サインインは受け付けられませんでした: {reason}',
+    notSignedOut: 'この端末ではまだサインインしています: {reason}',
     formLost:
       '送信された内容は支払い中に保持できません。大きすぎるか、UTF-8 ではありません。支払いは行われていません。',
     needsCookies:

@@ -32,6 +32,7 @@ export interface PaywallStateTexts {
   readonly paidBefore: string;
   readonly signing: string;
   readonly signInFailed: string;
+  readonly notSignedOut: string;
   readonly formLost: string;
   readonly needsCookies: string;
   readonly paidHere: string;
