@@ -95,6 +95,18 @@ const SUMMIT = { method: 'GET', path: '/matterhorn' };
     });
   });
 
+  test.each([320, 768, 1100])('a choice of the marketplace is read to its end at %i px, in German', async (width) => {
+    await openPage({ locale: 'de', viewport: { width, height: 800 } });
+    await page.goto(url + paths.marketplace);
+    const [has, needs] = await page.evaluate<readonly [number, number]>(`(() => {
+      const select = document.querySelector('select');
+      const has = select.offsetWidth;
+      Object.assign(select.style, { position: 'absolute', width: 'max-content' });
+      return [has, select.offsetWidth];
+    })()`);
+    expect(has).toBeGreaterThanOrEqual(needs);
+  });
+
   test('an operation is tried out in place, with a key that goes along and is kept nowhere', async () => {
     await openPage();
     await page.goto(`${url}/docs#listKeys`);
