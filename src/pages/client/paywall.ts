@@ -169,7 +169,7 @@ export class Paywall {
     const { request, texts } = this.#data;
     const opens = isPhone() && request.method === 'GET';
     const text = opens ? texts.openIn : texts.getWallet;
-    this.say('noWallet');
+    this.say(opens ? 'noWalletOnPhone' : 'noWallet');
     const links = walletLinks(opens).map(({ name, href }) => linkButton(filled(text, { wallet: name }), href));
     this.#host.view.offer(...links);
   }

@@ -51,6 +51,8 @@ export const DE: PageTexts = {
     signInWith: 'Mit {wallet} anmelden',
     noWallet:
       'In diesem Browser ist keine Solana-Wallet. Eine Wallet ist die App, mit der Sie zahlen und sich anmelden; laden Sie diese Seite neu, sobald Sie eine haben.',
+    noWalletOnPhone:
+      'In diesem Browser ist keine Solana-Wallet. Eine Wallet ist die App, mit der Sie zahlen und sich anmelden; öffnen Sie diese Seite in Ihrer.',
     getWallet: '{wallet} holen',
     openIn: 'In {wallet} öffnen',
     connecting: '{wallet} fragt nach der Verbindung …',

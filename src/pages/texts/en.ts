@@ -26,7 +26,7 @@ export const EN: PageTexts = {
   buysMany: '{count} requests',
   buysAny: 'any number of requests',
   buysCredit: '{amount} of credit',
-  buysOfGroup: '{what} to anything of "{group}"',
+  buysOfGroup: '{what} for anything of "{group}"',
   buysWithin: '{what} within {time}',
   buysRenewed: '{what}, renewed by paying again until {time} after its end',
   buysRenewedToEnd: '{what}, renewed by paying again until its end',
@@ -49,6 +49,8 @@ export const EN: PageTexts = {
     signInWith: 'Sign in with {wallet}',
     noWallet:
       'There is no Solana wallet in this browser. A wallet is the app that you pay and sign in with; once you have one, load this page again.',
+    noWalletOnPhone:
+      'There is no Solana wallet in this browser. A wallet is the app that you pay and sign in with; open this page in yours.',
     getWallet: 'Get {wallet}',
     openIn: 'Open in {wallet}',
     connecting: '{wallet} asks you to connect …',

@@ -49,6 +49,8 @@ export const ES: PageTexts = {
     signInWith: 'Entrar con {wallet}',
     noWallet:
       'No hay ninguna cartera de Solana en este navegador. Una cartera es la aplicación con la que se paga y se inicia sesión; cuando tenga una, vuelva a cargar esta página.',
+    noWalletOnPhone:
+      'No hay ninguna cartera de Solana en este navegador. Una cartera es la aplicación con la que se paga y se inicia sesión; abra esta página en la suya.',
     getWallet: 'Obtener {wallet}',
     openIn: 'Abrir en {wallet}',
     connecting: '{wallet} le pide conectarse …',

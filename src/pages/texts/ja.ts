@@ -49,6 +49,8 @@ export const JA: PageTexts = {
     signInWith: '{wallet} でサインイン',
     noWallet:
       'このブラウザーには Solana ウォレットがありません。ウォレットは、支払いとサインインに使うアプリです。用意できたら、このページを読み込み直してください。',
+    noWalletOnPhone:
+      'このブラウザーには Solana ウォレットがありません。ウォレットは、支払いとサインインに使うアプリです。このページをお使いのウォレットで開いてください。',
     getWallet: '{wallet} を入手',
     openIn: '{wallet} で開く',
     connecting: '{wallet} が接続の許可を求めています…',

@@ -7,6 +7,8 @@ export interface PaywallStateTexts {
   readonly payWith: string;
   readonly signInWith: string;
   readonly noWallet: string;
+  /** In its place where wallets open the page. */
+  readonly noWalletOnPhone: string;
   readonly getWallet: string;
   readonly openIn: string;
   readonly connecting: string;

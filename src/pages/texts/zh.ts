@@ -48,6 +48,7 @@ export const ZH: PageTexts = {
     payWith: '用 {wallet} 支付 {price}',
     signInWith: '用 {wallet} 登录',
     noWallet: '此浏览器中没有 Solana 钱包。钱包是用来付款和登录的应用；有了钱包后，请重新加载本页。',
+    noWalletOnPhone: '此浏览器中没有 Solana 钱包。钱包是用来付款和登录的应用；请在您的钱包中打开本页。',
     getWallet: '获取 {wallet}',
     openIn: '在 {wallet} 中打开',
     connecting: '{wallet} 请求连接……',

@@ -43,7 +43,7 @@ describe('several offers at one gate', () => {
     const { accepts } = await askTerms(`${url}/report`);
     expect(accepts.map(({ amount }) => amount)).toEqual(['10000', '500000', '1000000']);
     const words =
-      'Offered are 0.01 USDC for 1 request, or 0.5 USDC for 100 requests, or 1 USDC for any number of requests to anything of "magazine" within 30 days.';
+      'Offered are 0.01 USDC for 1 request, or 0.5 USDC for 100 requests, or 1 USDC for any number of requests for anything of "magazine" within 30 days.';
     expect(await (await fetch(`${url}/report`)).json()).toMatchObject({
       code: 'payment_required',
       detail: expect.stringContaining(words),
@@ -51,7 +51,7 @@ describe('several offers at one gate', () => {
     const page = await (await fetch(`${url}/report`, { headers: { accept: 'text/html' } })).text();
     const said = page.replace(/<[^>]+>/g, '');
     expect(said).toContain('0.50 USDC 100 requests');
-    expect(said).toContain('1.00 USDC any number of requests to anything of &quot;magazine&quot; within 30 days');
+    expect(said).toContain('1.00 USDC any number of requests for anything of &quot;magazine&quot; within 30 days');
     expect(page).not.toContain('class="problem"');
   });
 
@@ -67,7 +67,7 @@ describe('several offers at one gate', () => {
   });
 
   test.each([
-    ['en', '24 hours', 'any number of requests to anything of &quot;all&quot; within 24 hours'],
+    ['en', '24 hours', 'any number of requests for anything of &quot;all&quot; within 24 hours'],
     ['de', '24 hours', 'beliebig viele Anfragen für alles aus „all“, 24 Stunden gültig'],
     ['es', '24 hours', 'peticiones sin límite para todo lo de «all» durante 24 horas'],
     ['fr', '24 hours', 'autant de requêtes que voulu pour tout ce qui est dans « all » pendant 24 heures'],
@@ -85,7 +85,7 @@ describe('several offers at one gate', () => {
     const page = await (await fetch(shop, { headers: { ...headers, accept: 'text/html' } })).text();
     expect(page.replace(/<[^>]+>/g, '').replace(/\p{Zs}/gu, ' ')).toContain(words);
     const [{ extra } = { extra: {} }] = (await askTerms(shop, { headers })).accepts;
-    expect(extra).toMatchObject({ buys: `any number of requests to anything of "all" within ${time}` });
+    expect(extra).toMatchObject({ buys: `any number of requests for anything of "all" within ${time}` });
   });
 
   test.each([

@@ -27,7 +27,7 @@ test.each<[string, Bought, string, string]>([
   [
     'credit of a group',
     { credit, group: 'all' },
-    '1 USDC of credit to anything of "all", at most 0.01 USDC a request',
+    '1 USDC of credit for anything of "all", at most 0.01 USDC a request',
     'Guthaben von 1 USDC für alles aus „all“, höchstens 0,01 USDC je Anfrage',
   ],
   [
@@ -42,6 +42,6 @@ test.each<[string, Bought, string, string]>([
 
 test('a group keeps its name, whatever stands in it', () => {
   expect(boughtInWords({ group: '{time}$&', forMs: HOUR }, EN)).toBe(
-    'any number of requests to anything of "{time}$&" within 1 hour',
+    'any number of requests for anything of "{time}$&" within 1 hour',
   );
 });

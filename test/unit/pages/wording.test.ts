@@ -22,6 +22,7 @@ test.each([
   ],
   ['Spanish, which calls a wallet cartera', 'es', /billetera|monedero|wallet(?!\})/i],
   ['Spanish, which says usted to its reader', 'es', /\b(?:tu|tus|has|entra|permítel[ao]s|inténtalo|pagas|puedes)\b/i],
+  ['French, whose double signs begin no line', 'fr', / [;:?!»]|« /],
   ['French, which calls a wallet portefeuille', 'fr', /\bwallet\b(?!\})/i],
 ])('no text slips out of %s', (_what, language, slip) => {
   const slipped = [...said(language)].filter(([, text]) => slip.test(text));
