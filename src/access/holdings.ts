@@ -46,6 +46,8 @@ export type AskedBy<Query> = Query & {
   readonly client?: string | undefined;
   /** From how much on a wallet that comes to a gate is no stranger there. Default `atLeast`, or without it whatever it holds. */
   readonly countsFrom?: bigint | undefined;
+  /** Whether what is remembered as less than `atLeast` is looked up again, where anybody may ask. Default: no. */
+  readonly looksAgain?: boolean | undefined;
 };
 
 /** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
@@ -108,6 +110,8 @@ interface Question {
   /** The same for questions that one look answers. */
   readonly key: string;
   readonly atLeast: bigint | undefined;
+  /** Whether what is remembered as less than that is looked up again. */
+  readonly looksAgain?: boolean;
   ask(): Promise<Holding>;
 }
 
@@ -160,9 +164,15 @@ export function createHoldings(options: HoldingsOptions): Holdings {
   }
 
   /** What strangers ask for takes nothing from what gates remember, and no gate waits for it. */
-  function readPublicHolding({ client, countsFrom: _gates, ...query }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
+  function readPublicHolding({
+    client,
+    countsFrom: _gates,
+    looksAgain = false,
+    ...query
+  }: AskedBy<HoldingQuery>): MaybePromise<Holding> {
     const key = `${query.wallet} ${nameOfMints(query.mints)} public`;
-    return answer({ key, atLeast: query.atLeast, ask: () => forAll(() => facilitator.readHolding(query), client) });
+    const ask = () => forAll(() => facilitator.readHolding(query), client);
+    return answer({ key, atLeast: query.atLeast, looksAgain, ask });
   }
 
   function readCollection({
@@ -206,12 +216,13 @@ function createLooks({ staleMs, now }: { readonly staleMs: number; readonly now:
     return started.holding;
   }
 
-  const isFresh = ({ startedAt }: Look): boolean => now() - startedAt < staleMs;
+  const mayAnswer = ({ startedAt, found }: Look, { looksAgain = false, atLeast = 0n }: Question): boolean =>
+    now() - startedAt < staleMs && !(looksAgain && found !== undefined && found.amount < atLeast);
 
   async function waitFor(question: Question): Promise<Holding> {
     for (;;) {
       const known = looks.get(question.key);
-      if (known === undefined || !isFresh(known)) return look(question);
+      if (known === undefined || !mayAnswer(known, question)) return look(question);
       const holding = await known.holding.catch((error: unknown) => {
         if (isOfWiderLook(error, known, question)) return undefined;
         throw error;
@@ -226,7 +237,8 @@ function createLooks({ staleMs, now }: { readonly staleMs: number; readonly now:
   return (question: Question): MaybePromise<Holding> => {
     const known = looks.get(question.key);
     const found = known?.found;
-    if (known !== undefined && found !== undefined && isFresh(known) && suffices(found, question)) return found;
+    if (known !== undefined && found !== undefined && mayAnswer(known, question) && suffices(found, question))
+      return found;
     return waitFor(question);
   };
 }

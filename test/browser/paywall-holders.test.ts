@@ -58,6 +58,21 @@ const SIGN_IN = 'Sign in with Test Wallet';
     expect([await stand.context().cookies(), stand.faults]).toEqual([[], []]);
   });
 
+  test('are told that they are signed in still where the site does not hear them sign out', async () => {
+    const keypair = await stand.fixture.sandbox.createWallet({ usdc: '3' });
+    await stand.wallet({ keypair });
+    const page = stand.page();
+    await page.goto(`${await serve()}/club`);
+    await stand.press(SIGN_IN);
+    await page.waitForSelector('.problem');
+    await stand.context().setOffline(true);
+    await stand.press('Sign out on this device');
+    await stand.says('You are still signed in on this device');
+    await stand.context().setOffline(false);
+    await stand.press('Sign out on this device');
+    await page.waitForSelector('h1:has-text("This page is for members")');
+  });
+
   test('have their passes forgotten by a page of the same origin alone', async () => {
     await stand.wallet();
     const { facilitator, fixture } = stand;

@@ -86,7 +86,7 @@ const PAY = 'Pay 0.50 USDC with Test Wallet';
       expect([said, stand.settled()]).toEqual([['ä & b\r\n=c 1 2'], 1]);
     });
 
-    test('shows an image, a text and a redirect at their own addresses, and hands over a download', async () => {
+    test('shows an image, a text and a redirect at their own addresses, hands over a download, and names a picture', async () => {
       await stand.wallet();
       const pixel = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64');
       const url = await stand.fixture.serve((app) => {
@@ -94,6 +94,7 @@ const PAY = 'Pay 0.50 USDC with Test Wallet';
         app.get('/data', gate(), (_req, res) => void res.json({ id: 'text' }));
         app.get('/moved', gate(), (_req, res) => void res.redirect('/free'));
         app.get('/file', gate(), (_req, res) => void res.attachment('essay.txt').send('a file'));
+        app.get('/picture', gate(), (_req, res) => void res.attachment('a lake.gif').send(pixel));
         app.get('/free', (_req, res) => void res.send('<p id="text">elsewhere</p>'));
       }, express_);
       const page = stand.page();
@@ -112,6 +113,8 @@ const PAY = 'Pay 0.50 USDC with Test Wallet';
       await stand.says('Here it is');
       const [download] = await Promise.all([page.waitForEvent('download'), stand.press('Save')]);
       expect([download.suggestedFilename(), stand.settled()]).toEqual(['essay.txt', 4]);
+      await buy('picture');
+      await page.waitForSelector('img[alt="a lake.gif"]');
     });
 
     test('with the money first, has a long answer stream into its place', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
 import { paywallScript } from '../../src/middleware/browser/paywall-script.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
@@ -12,6 +13,18 @@ const HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="
 const MAX_COMPRESSED = 15_000;
 /** Of the page and of the script for pages of a site, together. */
 const MAX_IN_ALL = 25_000;
+
+/** Words of headings, prices, facts and buttons that a line ends within. */
+const tornWords = (page: Page) =>
+  page.evaluate<readonly string[]>(`[...document.querySelectorAll('h1, .price, dt, dd, button')].flatMap((place) => {
+    const text = [...place.childNodes].find((it) => it.nodeType === Node.TEXT_NODE);
+    return [...text.data.matchAll(/[^\\s-]+/g)].flatMap(({ 0: word, index }) => {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      return range.getClientRects().length > 1 ? [word] : [];
+    });
+  })`);
 
 (HAS_BROWSER ? describe : describe.skip)(`the paywall page to its reader, in Chromium${WHY_NOT}`, () => {
   const stand = usePaywallStand();
@@ -73,6 +86,34 @@ const MAX_IN_ALL = 25_000;
       }
     }
     expect(stand.faults).toEqual([]);
+  });
+
+  test.each([160, 195])('is read %i px wide, as a phone is at twice its size: nothing is torn', async (width) => {
+    const page = await stand.reader({ locale: 'de', viewport: { width, height: 400 } });
+    await stand.wallet();
+    const url = await serve();
+    for (const path of ['essay', 'offers', 'club']) {
+      await page.goto(`${url}/${path}`);
+      await page.waitForSelector('text=/mit Test Wallet/i');
+      expect([await tornWords(page), await page.evaluate('document.documentElement.scrollWidth')]).toEqual([[], width]);
+    }
+  });
+
+  test('keeps to the width of a phone with the line for a terminal, however long the address is', async () => {
+    const page = await stand.reader({ viewport: { width: 390, height: 800 } });
+    await page.goto(`${await serve()}/essay?part=${'x'.repeat(80)}`);
+    await stand.press('Pay with a program');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
+  test('says how things stand before what can be done about it', async () => {
+    const page = stand.page();
+    const url = await serve();
+    for (const path of ['essay', 'site']) {
+      await page.goto(`${url}/${path}`);
+      const [said, done] = ['text=There is no Solana wallet', 'text=Get Phantom'].map((it) => page.locator(it).first());
+      expect((await said?.boundingBox())?.y).toBeLessThan((await done?.boundingBox())?.y ?? 0);
+    }
   });
 
   test.each(LANGUAGES)('speaks %s where its reader does', async (locale) => {

@@ -25,13 +25,16 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
 
   test('no wallet: it says where to get one', async () => {
     await open();
-    await stand.says('There is no Solana wallet in this browser.');
+    await stand.says(
+      /no Solana wallet in this browser.*the app that you pay and sign in with; once you have one, load/,
+    );
     expect(await stand.page().getAttribute('text=Get Phantom', 'href')).toBe('https://phantom.com/download');
   });
 
   test('no wallet on a phone: it opens in one, at the same address', async () => {
     await stand.reader({ ...PHONE, viewport: { width: 390, height: 800 } });
     const url = await open({}, '/essay?part=1');
+    await stand.says('A wallet is the app that you pay and sign in with; open this page in yours.');
     const link = await stand.page().getAttribute('text=Open in Phantom', 'href');
     const [page, ref] = [`${url}/essay?part=1`, url].map(encodeURIComponent);
     expect(link).toBe(`https://phantom.app/ul/browse/${page}?ref=${ref}`);
@@ -78,6 +81,11 @@ const PHONE = { userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS 
     await open();
     await stand.press(PAY);
     await stand.says('This wallet has no USDC yet. Send it 0.50 USDC, then check again.');
+    const usdc = stand.facilitator.tokens.find(({ symbol }) => symbol === 'USDC')?.mint ?? '';
+    stand.fixture.sandbox.fundToken(keypair.publicKey.toBase58(), usdc, 500_000n);
+    await stand.press('Check again');
+    await stand.read();
+    expect(stand.settled()).toBe(1);
   });
 
   test('terms that run out in the wallet are renewed by themselves, once', async () => {

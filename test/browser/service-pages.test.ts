@@ -14,6 +14,7 @@ const LOOKS: readonly (readonly [string, BrowserContextOptions])[] = [
   ['desk-dark', { viewport: { width: 1100, height: 800 }, colorScheme: 'dark' }],
   ['phone-light', { viewport: { width: 390, height: 800 }, isMobile: true, colorScheme: 'light' }],
   ['phone-dark', { viewport: { width: 390, height: 800 }, isMobile: true, colorScheme: 'dark' }],
+  ['phone-twice-as-large', { viewport: { width: 160, height: 400 } }],
 ];
 const PLACES = ['front', 'marketplace', 'listing', 'posted', 'docs', 'receipt'] as const;
 const SUMMIT = { method: 'GET', path: '/matterhorn' };
@@ -94,6 +95,18 @@ const SUMMIT = { method: 'GET', path: '/matterhorn' };
     });
   });
 
+  test.each([320, 768, 1100])('a choice of the marketplace is read to its end at %i px, in German', async (width) => {
+    await openPage({ locale: 'de', viewport: { width, height: 800 } });
+    await page.goto(url + paths.marketplace);
+    const [has, needs] = await page.evaluate<readonly [number, number]>(`(() => {
+      const select = document.querySelector('select');
+      const has = select.offsetWidth;
+      Object.assign(select.style, { position: 'absolute', width: 'max-content' });
+      return [has, select.offsetWidth];
+    })()`);
+    expect(has).toBeGreaterThanOrEqual(needs);
+  });
+
   test('an operation is tried out in place, with a key that goes along and is kept nowhere', async () => {
     await openPage();
     await page.goto(`${url}/docs#listKeys`);
@@ -161,7 +174,7 @@ const SUMMIT = { method: 'GET', path: '/matterhorn' };
     await page.waitForSelector('text=Pay 0.01 USDC with Test Wallet');
     await page.click('text=100 requests within 24 hours >> nth=-1');
     if (SCREENSHOTS !== undefined) await page.screenshot({ path: join(SCREENSHOTS, 'packs.png'), fullPage: true });
-    await page.click('text=Pay 0.5 USDC with Test Wallet');
+    await page.click('text=Pay 0.50 USDC with Test Wallet');
     await page.waitForSelector('#answer pre:has-text("access-pass-remaining: 99")');
     expect([await page.textContent('#answer h3'), hits() - before]).toEqual(['Status: 200', 1]);
   });

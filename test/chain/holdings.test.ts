@@ -230,6 +230,25 @@ describe('remembered holdings', () => {
     expect((await holdings.readHolding(query)).amount).toBe(1n);
   });
 
+  test('too little is looked up again for whoever is to top it up, in one look for all, and enough is remembered', async () => {
+    const { forAnybody } = remember();
+    const query = { wallet: fresh(), mints: [USDC], atLeast: 2n, looksAgain: true };
+    const askTwice = async () => {
+      const before = sandbox.calls.total;
+      const found = await Promise.all([forAnybody.readHolding(query), forAnybody.readHolding(query)]);
+      return [found.map(({ amount }) => amount), sandbox.calls.total - before];
+    };
+    const before = await askTwice();
+    sandbox.fundToken(query.wallet, USDC, 2n);
+    const after = await askTwice();
+    expect([before[0], after[0], await askTwice()]).toEqual([
+      [0n, 0n],
+      [2n, 2n],
+      [[2n, 2n], 0],
+    ]);
+    expect(after[1]).toBe(1);
+  });
+
   test('1,000 questions about 100 wallets cost one call, in each window', async () => {
     const holdings = remember();
     const wallets = Array.from({ length: 100 }, fresh);

@@ -69,18 +69,22 @@ function send(
   const isForAny = isForAnyWallet(mustHold);
   const texts = isForAny ? { ...spoken, signInRequired: spoken.anyWallet } : spoken;
   const forHolders = isForAny ? undefined : mustHoldInWords(mustHold, texts, terms.length > 0);
-  const note = [forHolders, parts.note].filter((it) => it !== undefined).join(' ') || undefined;
+  const offers = terms.map((it) => ({
+    ...shownPrice(it, tokens, texts.language),
+    bought: boughtNotes.of(it),
+    payTo: it.payTo,
+  }));
+  const signIn = signInOf(extensions);
+  const isSoldAhead = signIn !== undefined && offers.some(({ bought }) => bought !== undefined);
+  const notes = [forHolders, isSoldAhead ? texts.boughtBefore : undefined, parts.note];
+  const note = notes.filter((it) => it !== undefined).join(' ') || undefined;
   const content: PaywallContent = {
     ...{ texts, resource, network, request, note, problem, outage, isWaiting },
     brand: brandOf(page),
-    offers: terms.map((it) => ({
-      ...shownPrice(it, tokens, texts.language),
-      bought: boughtNotes.of(it),
-      payTo: it.payTo,
-    })),
+    offers,
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
-    signIn: signInOf(extensions),
+    signIn,
     isKnown: KEPT.test(req.get('Cookie') ?? ''),
   };
   addVary(res, 'Accept-Language');

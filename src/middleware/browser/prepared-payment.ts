@@ -71,7 +71,9 @@ async function fundsOf(
 ): Promise<Pick<PreparedPayment, 'balance' | 'missing' | 'isEmpty'>> {
   try {
     const { forAnybody } = holdingsOf(facilitator);
-    const held = await forAnybody.readHolding({ wallet, mints: [asset], atLeast: amount, ...defined({ client }) });
+    // Who was told that it is too little has topped it up since.
+    const asked = { wallet, mints: [asset], atLeast: amount, looksAgain: true };
+    const held = await forAnybody.readHolding({ ...asked, ...defined({ client }) });
     if (held.amount >= amount) return {};
     const facts = facilitator.tokens.find(({ mint }) => mint === asset) ?? (await forAnybody.readMint(asset, client));
     const say = (units: bigint) => inToken(units, asset, facts, language);

@@ -67,7 +67,7 @@ function asPass({ uses, perMs: forMs, group }: ReadAllowance): SoldPass {
 }
 
 function allowanceInWords({ uses, perMs, group }: ReadAllowance): string {
-  const where = group === undefined ? '' : ` to anything of "${group}"`;
+  const where = group === undefined ? '' : ` for anything of "${group}"`;
   return `${uses} requests${where} in every ${periodInWords(perMs)} without a payment`;
 }
 

@@ -1,4 +1,5 @@
 import { badOption } from '../../errors/errors.js';
+import type { Money } from '../../pages/texts/amounts.js';
 import { formatAmount, readPrice } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
 import type { PassRule } from './pass-option.js';
@@ -99,8 +100,15 @@ export function checkAlike(where: string, rules: readonly Pick<SoldPass, 'group'
 
 /** An amount in words: `0.5 USDC`, `5 units of …`. */
 export function amountText(amount: bigint, mint: string, tokens: readonly Token[]): string {
+  const money = namedMoney(amount, mint, tokens);
+  return `${money.amount} ${money.token}`;
+}
+
+/** The same, to be said in a language. */
+export function namedMoney(amount: bigint, mint: string, tokens: readonly Token[]): Money {
   const token = tokens.find((it) => it.mint === mint);
-  return token === undefined ? `${amount} units of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+  if (token === undefined) return { amount: String(amount), token: `units of ${mint}` };
+  return { amount: formatAmount(amount, token.decimals), token: token.symbol };
 }
 
 /** An amount for programs: digits, a space, and the symbol, `0.9996 USDC`; where the token has none here, atomic units and the mint. */

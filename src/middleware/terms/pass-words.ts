@@ -2,7 +2,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import { type Bought, boughtInWords } from '../../pages/texts/bought.js';
 import { EN } from '../../pages/texts/en.js';
 import type { Terms, Token } from '../../protocol/types.js';
-import { amountText, type SoldPass } from './credit-costs.js';
+import { namedMoney, type SoldPass } from './credit-costs.js';
 
 type Paid = Pick<Terms, 'asset' | 'amount'>;
 
@@ -12,8 +12,8 @@ export function boughtBy(rule: SoldPass, { asset, amount }: Paid, tokens: readon
   if (byMint === undefined) return { uses, group, forMs, graceMs };
   const cost = byMint.get(asset);
   const credit = {
-    amount: amountText(amount, asset, tokens),
-    cost: cost && amountText(cost.amount, cost.mint, tokens),
+    amount: namedMoney(amount, asset, tokens),
+    cost: cost && namedMoney(cost.amount, cost.mint, tokens),
     isStream: cost?.stream ?? false,
   };
   return { credit, group, forMs, graceMs };

@@ -38,7 +38,7 @@ function offerWallets(): void {
 }
 
 function offerLinks(): void {
-  say('noWallet');
+  say(isPhone() ? 'noWalletOnPhone' : 'noWallet');
   const text = isPhone() ? texts.openIn : texts.getWallet;
   view.offer(...walletLinks(isPhone()).map(({ name, href }) => linkButton(filled(text, { wallet: name }), href)));
 }

@@ -103,7 +103,11 @@ function mustAskAgain(): boolean {
 clearPaymentCookie();
 if (mustAskAgain()) enter(request);
 else {
-  offerSignOut(request, () => enter(request));
+  offerSignOut(
+    request,
+    () => enter(request),
+    () => paywall.say('notSignedOut', { reason: data.reasons.away }),
+  );
   document.addEventListener('change', () => paywall.showWallets());
   paywall.start();
 }

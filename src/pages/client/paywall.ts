@@ -169,7 +169,7 @@ export class Paywall {
     const { request, texts } = this.#data;
     const opens = isPhone() && request.method === 'GET';
     const text = opens ? texts.openIn : texts.getWallet;
-    this.say('noWallet');
+    this.say(opens ? 'noWalletOnPhone' : 'noWallet');
     const links = walletLinks(opens).map(({ name, href }) => linkButton(filled(text, { wallet: name }), href));
     this.#host.view.offer(...links);
   }
@@ -193,7 +193,8 @@ export class Paywall {
     if (paid.status === 'kept') return view.offer(this.#button('tryAgain', () => this.goOn(paid.header)));
     const again = wallet === undefined ? () => this.#showAll() : () => this.#payWith(wallet);
     const other = this.#wallets.length > 1 ? [this.#button('otherWallet', () => this.#showAll(), true)] : [];
-    view.offer(this.#button('tryAgain', paid.next === 'reload' ? () => this.#host.reload() : again), ...other);
+    const press = paid.next === 'reload' ? () => this.#host.reload() : again;
+    view.offer(this.#button(paid.next === 'check' ? 'checkAgain' : 'tryAgain', press), ...other);
   }
 
   #showAll(): void {

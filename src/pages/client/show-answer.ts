@@ -12,9 +12,8 @@ export async function showWhole(
   blob: Blob,
   place?: HTMLElement,
 ): Promise<void> {
-  const type = answer.headers.get('Content-Type') ?? '';
   const address = URL.createObjectURL(blob);
-  const shown = place ?? (await mediaOf(type, blob, address));
+  const shown = place ?? (await mediaOf(answer, blob, address));
   const save = document.createElement('a');
   save.className = 'button';
   save.href = address;
@@ -26,12 +25,13 @@ export async function showWhole(
 }
 
 /** An element that shows an image, a sound, a film or a text; undefined for anything else. */
-export async function mediaOf(type: string, blob: Blob, address: string): Promise<HTMLElement | undefined> {
+export async function mediaOf(answer: Response, blob: Blob, address: string): Promise<HTMLElement | undefined> {
+  const type = answer.headers.get('Content-Type') ?? '';
   const [kind = ''] = type.split('/');
   if (kind === 'image' || kind === 'audio' || kind === 'video') {
     const element = document.createElement(kind === 'image' ? 'img' : kind);
     if (element instanceof HTMLMediaElement) element.controls = true;
-    else element.alt = '';
+    else element.alt = nameOf(answer);
     element.src = address;
     element.className = 'answer';
     return element;

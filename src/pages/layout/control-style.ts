@@ -1,4 +1,7 @@
-/** Rules of texts, facts and buttons wherever they stand. Their colours are the custom properties of a page. */
+/**
+ * Rules of texts, facts and buttons wherever they stand. Their colours are the custom properties of a page. A screen is narrower than 17rem
+ * where a reader has set large letters on a phone, or zooms.
+ */
 export const CONTROL_STYLE = `*, ::before, ::after { box-sizing: border-box; }
 h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; text-wrap: balance; }
 p { margin: .5rem 0; }
@@ -19,4 +22,9 @@ dt { color: var(--soft); }
 dd { margin: 0; text-align: right; }
 pre { padding: .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-x: auto; font-size: .8rem; white-space: pre-wrap; }
 summary { cursor: pointer; }
+@media (max-width: 17rem) {
+  h1 { font-size: 1.2rem; }
+  dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { text-align: start; margin-bottom: .5rem; }
+  button, .button { flex-direction: column; gap: .25rem; padding: .5rem; }
+}
 `;

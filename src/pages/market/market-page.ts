@@ -71,7 +71,7 @@ function listingCard({ texts, payTexts, places }: ServiceShell, item: ShownListi
 <h2><a href="${marketplace}/${encodeURIComponent(slug)}">${name}</a></h2>
 ${text}
 <p>${tagLinks}</p>
-<p class="foot row"><span><strong>${rangeOf(item)}</strong> ${range.from === range.to ? markup`<span class="soft small">${buysOf(pricing, payTexts())}</span>` : undefined} ${item.has_free_routes ? markup`<span class="soft small">${texts.orElse} ${texts.free}</span>` : undefined}</span>
+<p class="foot row"><span><strong>${rangeOf(item, texts.language)}</strong> ${range.from === range.to ? markup`<span class="soft small">${buysOf(pricing, payTexts())}</span>` : undefined} ${item.has_free_routes ? markup`<span class="soft small">${texts.orElse} ${texts.free}</span>` : undefined}</span>
 <span class="soft small">${texts.calls}: ${numberIn(texts.language, calls)}</span></p>
 </section>
 `;

@@ -1,5 +1,6 @@
 import { readDuration } from '../../lib/duration.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { priceIn, priceRangeIn } from '../texts/amounts.js';
 import { boughtInWords } from '../texts/bought.js';
 import type { PageTexts } from '../texts/page-texts.js';
 
@@ -74,13 +75,8 @@ export function allPrices({ prices, offers, ...first }: ShownPrices): readonly M
 }
 
 /** What a listing costs, for people: `0.01 USDC`, or `0.001–0.05 USDC` where its routes have other prices. */
-export function rangeOf({ pricing, price_range: { from, to } }: ShownListing): string {
-  return from === to ? priceOf(pricing) : `${from}–${to} ${pricing.token}`;
-}
-
-/** A price for people: `0.01 USDC`. */
-export function priceOf({ amount, token }: Pick<MarketPrice, 'amount' | 'token'>): string {
-  return `${amount} ${token}`;
+export function rangeOf({ pricing, price_range: range }: ShownListing, language: string): string {
+  return range.from === range.to ? priceIn(language, pricing) : priceRangeIn(language, range, pricing.token);
 }
 
 /** What a price buys, for people: `100 requests`. */
@@ -93,7 +89,7 @@ export function buysOf({ amount, token, pass }: MarketPrice, texts: PageTexts): 
       uses: uses ?? undefined,
       group: group ?? undefined,
       forMs: read?.ok ? read.value : undefined,
-      credit: cost === null ? undefined : { amount: `${amount} ${token}`, cost: `${cost} ${token}`, isStream: false },
+      credit: cost === null ? undefined : { amount: { amount, token }, cost: { amount: cost, token }, isStream: false },
     },
     texts,
   );

@@ -1,7 +1,8 @@
 import { type Markup, markup } from '../layout/markup.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
 import type { ServiceShell } from '../service/service-page.js';
-import { allPrices, buysOf, priceOf, type ShownListing } from './shown-listing.js';
+import { priceIn } from '../texts/amounts.js';
+import { allPrices, buysOf, type ShownListing } from './shown-listing.js';
 import type { TryData } from './try-data.js';
 
 /** The place where a listing is tried; the script of the page shows it, as it does nothing by itself. */
@@ -27,7 +28,7 @@ function choiceOf({ payTexts }: ServiceShell, { pricing }: ShownListing['example
   const texts = payTexts();
   const choices = prices.map((it, at) => {
     const chosen = at === 0 ? markup` checked` : undefined;
-    return markup`<label class="offer"><input type="radio" name="offer" value="${at}"${chosen}><span><strong>${priceOf(it)}</strong> ${buysOf(it, texts)}</span></label>
+    return markup`<label class="offer"><input type="radio" name="offer" value="${at}"${chosen}><span><strong>${priceIn(texts.language, it)}</strong> ${buysOf(it, texts)}</span></label>
 `;
   });
   return markup`<fieldset><legend>${texts.choose}</legend>
@@ -52,7 +53,7 @@ export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListi
     ...{ chain, networkName, isUpfront: false, isWaiting: false },
     offers: allPrices(example.pricing).map((it) => ({
       ...{ asset: it.mint, amount: it.amount_atomic },
-      ...{ price: priceOf(it), token: it.token },
+      ...{ price: priceIn(texts.language, it), token: it.token },
     })),
     texts: payTexts().state,
     reasons: payTexts().reasons,

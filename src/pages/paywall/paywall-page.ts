@@ -43,8 +43,8 @@ function cardOf(content: PaywallContent): string {
   const problem = problemInWords(content);
   return `<div class="card">
 <h1>${escapeHtml(headingOf(content))}</h1>
-${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
-<p id="status" role="status"></p>
+${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content)}<p id="status" role="status"></p>
+<div id="action" role="group"></div>
 <noscript>${withoutScript(content)}</noscript>
 ${isKnown ? `<button id="forget" class="plain" type="button" hidden>${escapeHtml(texts.signOut)}</button>\n` : ''}</div>
 `;

@@ -4,6 +4,7 @@ import { RECEIPT_SCRIPT } from '../client-scripts.js';
 import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
+import { priceIn } from '../texts/amounts.js';
 import { filledWith } from '../texts/filled-with.js';
 import { momentIn } from './in-words.js';
 import { type ServiceShell, servicePage } from './service-page.js';
@@ -70,7 +71,7 @@ function testMark({ texts }: ServiceShell, network: NetworkId): Markup | undefin
 
 function lineOf({ texts }: ServiceShell, { to, from, amount, token }: ReceiptLine): Markup {
   const payer = from === null ? undefined : markup`<dt>${texts.from}</dt><dd class="mono">${from}</dd>`;
-  return markup`<section class="line"><p><strong class="price">${amount} ${token}</strong></p>
+  return markup`<section class="line"><p><strong class="price">${priceIn(texts.language, { amount, token })}</strong></p>
 <dl>${payer}<dt>${texts.to}</dt><dd class="mono">${to}</dd></dl></section>
 `;
 }
@@ -97,4 +98,5 @@ const STYLE = `
 .state { align-self: center; border: 1px solid currentColor; border-radius: 99px; padding: .1rem .8rem; }
 .state.failed, .state.expired { color: var(--bad); }
 .receipt button { width: auto; }
+@media (max-width: 17rem) { .receipt { padding: .75rem; } .receipt .test { padding: .5rem; font-size: 1rem; } }
 `;

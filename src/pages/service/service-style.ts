@@ -27,7 +27,8 @@ pre { margin: .5rem 0; background: var(--paper); }
 input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; padding: .5rem .65rem; width: 100%; min-height: 2.75rem; }
 label { display: grid; gap: .2rem; font-size: .9rem; color: var(--soft); } label input, label select, label textarea { color: var(--ink); font-size: 1rem; }
 form.filter { display: grid; gap: .75rem; grid-template-columns: 1fr; align-items: end; }
-@media (min-width: 40rem) { form.filter { grid-template-columns: 2fr 1fr 1fr; } form.filter button { width: auto; } }
-@media (min-width: 60rem) { form.filter { grid-template-columns: 2fr 1fr 1fr 1fr 1.2fr auto; } }
+@media (min-width: 40rem) { form.filter { grid-template-columns: 1fr 1fr 1fr; } form.filter button { width: auto; } }
+@media (min-width: 60rem) { form.filter { grid-template-columns: 2fr 1fr 1fr 1fr max-content auto; } }
+@media (max-width: 17rem) { .top { padding: .5rem; } h1 { font-size: 1.35rem; } dl { grid-template-columns: minmax(0, 1fr); } .grid .card { padding: .75rem; } }
 @media print { .top nav, .skip, footer, .no-print { display: none; } body { background: #fff; color: #000; } .card { border: 0; padding: 0; } }
 `;

@@ -15,7 +15,17 @@ const MOST_PLACES = 20;
 
 /** A price for people: `0.10 USDC`, and `0,10 USDC` in German. Nothing is rounded. */
 export function priceIn(language: string, { amount, token }: Money): string {
-  return `${decimalIn(language, amount, DOLLARS.has(token) ? CENTS : 0)} ${token}`;
+  return `${decimalIn(language, amount, leastPlacesOf(token))} ${token}`;
+}
+
+function leastPlacesOf(token: string): number {
+  return DOLLARS.has(token) ? CENTS : 0;
+}
+
+/** The prices between two ends: `0.001–0.05 USDC`. */
+export function priceRangeIn(language: string, ends: { readonly from: string; readonly to: string }, token: string) {
+  const { from, to } = ends;
+  return `${decimalIn(language, from, leastPlacesOf(token))}–${priceIn(language, { amount: to, token })}`;
 }
 
 /** The same of what is held or missing, where a whole amount is told without its cents: `10,000 USDC`. */

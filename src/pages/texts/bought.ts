@@ -1,3 +1,4 @@
+import { amountIn, decimalIn, type Money } from './amounts.js';
 import { filledWith } from './filled-with.js';
 import { timeInWords } from './times.js';
 
@@ -5,7 +6,7 @@ import { timeInWords } from './times.js';
 export interface Bought {
   /** How many requests. Default: any number, or credit. */
   readonly uses?: number | bigint | undefined;
-  /** A balance that requests take from, in words of money: `1 USDC`. */
+  /** A balance that requests take from. */
   readonly credit?: BoughtCredit | undefined;
   /** Name of the group of gates that it is good for. Default: its own route alone. */
   readonly group?: string | undefined;
@@ -16,9 +17,9 @@ export interface Bought {
 }
 
 interface BoughtCredit {
-  readonly amount: string;
+  readonly amount: Money;
   /** What a request takes of it. Default: not said. */
-  readonly cost?: string | undefined;
+  readonly cost?: Money | undefined;
   /** Whether a response may take more as it goes on. */
   readonly isStream: boolean;
 }
@@ -49,11 +50,13 @@ export function boughtInWords(bought: Bought, texts: BoughtTexts & { readonly la
     words = filledWith(text, { what: words, time: timeInWords(graceMs, language) });
   }
   if (credit?.cost === undefined) return words;
-  return filledWith(credit.isStream ? texts.buysStream : texts.buysCost, { what: words, cost: credit.cost });
+  const cost = amountIn(language, credit.cost);
+  return filledWith(credit.isStream ? texts.buysStream : texts.buysCost, { what: words, cost });
 }
 
 function whatInWords({ uses, credit }: Bought, texts: BoughtTexts & { readonly language: string }): string {
-  if (credit !== undefined) return filledWith(texts.buysCredit, { amount: credit.amount });
+  const { language } = texts;
+  if (credit !== undefined) return filledWith(texts.buysCredit, { amount: amountIn(language, credit.amount) });
   if (uses === undefined) return texts.buysAny;
-  return BigInt(uses) === 1n ? texts.buysOne : filledWith(texts.buysMany, { count: String(uses) });
+  return BigInt(uses) === 1n ? texts.buysOne : filledWith(texts.buysMany, { count: decimalIn(language, String(uses)) });
 }

@@ -21,14 +21,15 @@ export const DE: PageTexts = {
     'Gerade lässt sich nicht feststellen, wer eintreten darf. Das liegt an uns; versuchen Sie es gleich noch einmal.',
   noMoreThisHour:
     'In dieser Stunde können keine Zahlungen mehr angenommen werden. Versuchen Sie es später noch einmal.',
+  boughtBefore: 'Schon gekauft? Melden Sie sich mit der Wallet an, die bezahlt hat.',
   choose: 'Wählen Sie, was Sie kaufen',
   oneRequest: 'einmal',
   buysOne: '1 Anfrage',
   buysMany: '{count} Anfragen',
   buysAny: 'beliebig viele Anfragen',
   buysCredit: 'Guthaben von {amount}',
-  buysOfGroup: '{what} an alles aus „{group}“',
-  buysWithin: '{what}, gültig: {time}',
+  buysOfGroup: '{what} für alles aus „{group}“',
+  buysWithin: '{what}, {time} gültig',
   buysRenewed: '{what}; bis {time} nach Ablauf durch erneutes Zahlen zu verlängern',
   buysRenewedToEnd: '{what}; bis zum Ablauf durch erneutes Zahlen zu verlängern',
   buysCost: '{what}, höchstens {cost} je Anfrage',
@@ -39,8 +40,8 @@ export const DE: PageTexts = {
   feeOurs: 'keine für Sie',
   feeYours: 'zahlen Sie',
   signOut: 'Auf diesem Gerät abmelden',
-  otherWays: 'Anders bezahlen',
-  byProgram: 'Mit jedem x402-Client, oder im Terminal:',
+  otherWays: 'Mit einem Programm bezahlen',
+  byProgram: 'Mit jedem Client des Standards x402, oder mit dieser Zeile im Terminal:',
   needsScript: 'Zum Bezahlen hier braucht es JavaScript.',
   signInNeedsScript: 'Um sich hier mit einer Wallet anzumelden, braucht es JavaScript.',
   refusals: DE_REFUSALS,
@@ -48,7 +49,10 @@ export const DE: PageTexts = {
   state: {
     payWith: '{price} mit {wallet} zahlen',
     signInWith: 'Mit {wallet} anmelden',
-    noWallet: 'In diesem Browser ist keine Solana-Wallet.',
+    noWallet:
+      'In diesem Browser ist keine Solana-Wallet. Eine Wallet ist die App, mit der Sie zahlen und sich anmelden; laden Sie diese Seite neu, sobald Sie eine haben.',
+    noWalletOnPhone:
+      'In diesem Browser ist keine Solana-Wallet. Eine Wallet ist die App, mit der Sie zahlen und sich anmelden; öffnen Sie diese Seite in Ihrer.',
     getWallet: '{wallet} holen',
     openIn: 'In {wallet} öffnen',
     connecting: '{wallet} fragt nach der Verbindung …',
@@ -61,7 +65,7 @@ export const DE: PageTexts = {
     notSigned: '{wallet} hat nicht unterschrieben.',
     wrongNetwork: '{wallet} ist nicht auf {network}. Wechseln Sie dort das Netz, oder nehmen Sie eine andere Wallet.',
     notEnough: 'Zu wenig: es fehlen {missing}. Diese Wallet hat {balance}.',
-    noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und versuchen Sie es dann wieder.',
+    noToken: 'Diese Wallet hat noch keine {token}. Senden Sie ihr {missing}, und sehen Sie dann noch einmal nach.',
     renewed: 'Das Angebot war abgelaufen und wurde erneuert. Bestätigen Sie noch einmal in {wallet} …',
     priceChanged: 'Der Preis hat sich geändert. Es wurde nichts bezahlt; sehen Sie ihn sich noch einmal an.',
     refused: 'Die Zahlung wurde nicht angenommen: {reason}',
@@ -75,6 +79,7 @@ export const DE: PageTexts = {
       'Das haben Sie schon bezahlt, und die Seite weiß davon nichts mehr. Zahlen Sie nicht noch einmal: Zeigen Sie dem Verkäufer diese Transaktion: {signature}',
     signing: 'Unterschreiben Sie die Nachricht in {wallet} …',
     signInFailed: 'Die Anmeldung wurde nicht angenommen: {reason}',
+    notSignedOut: 'Sie sind auf diesem Gerät noch angemeldet: {reason}',
     formLost:
       'Was Sie gesendet haben, kann beim Bezahlen nicht aufbewahrt werden: Es ist zu groß oder nicht in UTF-8 geschrieben. Es wurde nichts bezahlt.',
     needsCookies:

@@ -19,6 +19,7 @@ export const JA: PageTexts = {
   notSetUpYet: 'このページはまだ設定されていません',
   tryLater: 'ただいま入場の可否を確認できません。こちら側の問題です。しばらくしてからもう一度お試しください。',
   noMoreThisHour: 'この時間はこれ以上お支払いを受け付けられません。後でもう一度お試しください。',
+  boughtBefore: '購入済みの方は、支払いに使ったウォレットでサインインしてください。',
   choose: '購入する内容を選んでください',
   oneRequest: '1 回',
   buysOne: 'リクエスト 1 回',
@@ -37,8 +38,8 @@ export const JA: PageTexts = {
   feeOurs: 'ご負担はありません',
   feeYours: 'お客様負担',
   signOut: 'この端末でサインアウト',
-  otherWays: 'ほかの支払い方法',
-  byProgram: 'x402 クライアント、またはターミナルから:',
+  otherWays: 'プログラムで支払う',
+  byProgram: 'x402 規格のクライアント、またはターミナルでこの行を実行して支払えます:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',
   signInNeedsScript: 'ここでウォレットでサインインするには JavaScript が必要です。',
   refusals: JA_REFUSALS,
@@ -46,7 +47,10 @@ export const JA: PageTexts = {
   state: {
     payWith: '{wallet} で {price} を支払う',
     signInWith: '{wallet} でサインイン',
-    noWallet: 'このブラウザーには Solana ウォレットがありません。',
+    noWallet:
+      'このブラウザーには Solana ウォレットがありません。ウォレットは、支払いとサインインに使うアプリです。用意できたら、このページを読み込み直してください。',
+    noWalletOnPhone:
+      'このブラウザーには Solana ウォレットがありません。ウォレットは、支払いとサインインに使うアプリです。このページをお使いのウォレットで開いてください。',
     getWallet: '{wallet} を入手',
     openIn: '{wallet} で開く',
     connecting: '{wallet} が接続の許可を求めています…',
@@ -60,7 +64,7 @@ export const JA: PageTexts = {
     wrongNetwork:
       '{wallet} は {network} に対応していません。ネットワークを切り替えるか、別のウォレットを使ってください。',
     notEnough: '{missing} 足りません。このウォレットの残高は {balance} です。',
-    noToken: 'このウォレットにはまだ {token} がありません。{missing} を送ってから、もう一度お試しください。',
+    noToken: 'このウォレットにはまだ {token} がありません。{missing} を送ってから、もう一度確認してください。',
     renewed: '期限が切れたため更新しました。{wallet} でもう一度確認してください…',
     priceChanged: '価格が変わりました。お支払いはされていません。もう一度ご確認ください。',
     refused: 'お支払いは受け付けられませんでした: {reason}',
@@ -73,6 +77,7 @@ export const JA: PageTexts = {
       'すでにお支払い済みですが、サイトに記録が残っていません。もう一度支払わず、このトランザクションを販売者に見せてください：{signature}',
     signing: '{wallet} でメッセージに署名してください…',
     signInFailed: 'サインインは受け付けられませんでした: {reason}',
+    notSignedOut: 'この端末ではまだサインインしています: {reason}',
     formLost:
       '送信された内容は支払い中に保持できません。大きすぎるか、UTF-8 ではありません。支払いは行われていません。',
     needsCookies:

@@ -7,6 +7,8 @@ export interface PaywallStateTexts {
   readonly payWith: string;
   readonly signInWith: string;
   readonly noWallet: string;
+  /** In its place where wallets open the page. */
+  readonly noWalletOnPhone: string;
   readonly getWallet: string;
   readonly openIn: string;
   readonly connecting: string;
@@ -32,6 +34,7 @@ export interface PaywallStateTexts {
   readonly paidBefore: string;
   readonly signing: string;
   readonly signInFailed: string;
+  readonly notSignedOut: string;
   readonly formLost: string;
   readonly needsCookies: string;
   readonly paidHere: string;
@@ -61,6 +64,8 @@ export interface PageTexts extends BoughtTexts, MustHoldTexts {
   readonly notSetUpYet: string;
   readonly tryLater: string;
   readonly noMoreThisHour: string;
+  /** Where passes are sold, and a sign-in is taken in their place. */
+  readonly boughtBefore: string;
   readonly choose: string;
   readonly oneRequest: string;
   readonly paidTo: string;

@@ -27,6 +27,7 @@ export interface PaywallStand {
   says(text: string | RegExp): Promise<void>;
   /** Waits for what was bought, and answers its text. */
   read(): Promise<string | null>;
+  /** Presses what has this text: what is said of it may have it too. */
   press(text: string): Promise<void>;
 }
 
@@ -99,6 +100,6 @@ export function usePaywallStand(): PaywallStand {
       });
       return page.textContent('#text');
     },
-    press: (text) => page.click(`text=${text}`),
+    press: (text) => page.locator('a, button, summary, label', { hasText: text }).first().click(),
   };
 }

@@ -50,6 +50,16 @@ describe('a browser that opens a project without a service key', () => {
     expect(html).toContain('10 free calls a day for each key');
   });
 
+  test('reads prices as its reader writes them, here and in the marketplace', async () => {
+    const german = { 'Accept-Language': 'de' };
+    const market = (path: string) =>
+      fetch(`${url}/pay/api/v1/marketplace${path}`, { headers: { Accept: BROWSER, ...german } });
+    expect(await pageOf('weather/reports/1', german)).toContain('<strong class="price">0,05 USDC</strong>');
+    expect(await (await market('')).text()).toContain('<strong>0,01–0,05 USDC</strong>');
+    const listing = await (await market('/weather')).text();
+    expect(listing.match(/[\d,.]+ USDC/g)).toEqual(['0,01 USDC', '0,05 USDC', '0,01 USDC']);
+  });
+
   test('is led to the listing and to where a key is made, wherever the service is mounted', async () => {
     const html = await pageOf('weather');
     expect(linksOf(html)).toEqual(

@@ -29,7 +29,7 @@ describe('the offers of a project', () => {
           ...{
             amount: '5',
             token: 'USDT',
-            buys: '5 USDT of credit to anything of "weather", at most 0.004 USDT a request',
+            buys: '5 USDT of credit for anything of "weather", at most 0.004 USDT a request',
           },
           pass: { uses: null, for: null, credit: true, cost: '0.004', cost_atomic: '4000', group: 'weather' },
         },

@@ -129,7 +129,7 @@ describe.each(DAILY_EXPRESSES)('credit, %s', (_name, express) => {
         'One payment buys 0.01 USDC of credit within 30 days, at most 0.004 USDC a request, or 0.01 USDT of credit within 30 days, at most 0.004 USDT a request.',
       ],
       ['/single', 'Offered are 0.001 USDC for 1 request, or 0.01 USDC of credit, at most 0.005 USDC a request.'],
-      ['/dear', 'One payment buys 0.01 USDC of credit to anything of "all", at most 0.005 USDC a request.'],
+      ['/dear', 'One payment buys 0.01 USDC of credit for anything of "all", at most 0.005 USDC a request.'],
     ] as const;
     for (const [path, words] of details) {
       expect(await (await fetch(url + path)).json()).toMatchObject({ detail: expect.stringContaining(words) });

@@ -43,7 +43,7 @@ describe('several offers at one gate', () => {
     const { accepts } = await askTerms(`${url}/report`);
     expect(accepts.map(({ amount }) => amount)).toEqual(['10000', '500000', '1000000']);
     const words =
-      'Offered are 0.01 USDC for 1 request, or 0.5 USDC for 100 requests, or 1 USDC for any number of requests to anything of "magazine" within 30 days.';
+      'Offered are 0.01 USDC for 1 request, or 0.5 USDC for 100 requests, or 1 USDC for any number of requests for anything of "magazine" within 30 days.';
     expect(await (await fetch(`${url}/report`)).json()).toMatchObject({
       code: 'payment_required',
       detail: expect.stringContaining(words),
@@ -51,15 +51,26 @@ describe('several offers at one gate', () => {
     const page = await (await fetch(`${url}/report`, { headers: { accept: 'text/html' } })).text();
     const said = page.replace(/<[^>]+>/g, '');
     expect(said).toContain('0.50 USDC 100 requests');
-    expect(said).toContain('1.00 USDC any number of requests to anything of &quot;magazine&quot; within 30 days');
+    expect(said).toContain('1.00 USDC any number of requests for anything of &quot;magazine&quot; within 30 days');
     expect(page).not.toContain('class="problem"');
   });
 
+  test('tell who has bought one what a sign-in is for, and say nothing of it where each request is paid', async () => {
+    const { facilitator, payTo } = fixture;
+    const once = await fixture.serve((app) => app.use(requirePayment({ facilitator, payTo, price: '$1' })));
+    const pageOf = async (address: string) => (await fetch(address, { headers: { accept: 'text/html' } })).text();
+    const told = 'Bought before? Sign in with the wallet that paid.';
+    expect([(await pageOf(`${url}/report`)).includes(told), (await pageOf(once)).includes(told)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test.each([
-    ['en', '24 hours', 'any number of requests to anything of &quot;all&quot; within 24 hours'],
-    ['de', '24 hours', 'beliebig viele Anfragen an alles aus „all“, gültig: 24 Stunden'],
-    ['es', '24 hours', 'peticiones sin límite a todo lo de «all» durante 24 horas'],
-    ['fr', '24 hours', 'autant de requêtes que voulu vers tout « all » pendant 24 heures'],
+    ['en', '24 hours', 'any number of requests for anything of &quot;all&quot; within 24 hours'],
+    ['de', '24 hours', 'beliebig viele Anfragen für alles aus „all“, 24 Stunden gültig'],
+    ['es', '24 hours', 'peticiones sin límite para todo lo de «all» durante 24 horas'],
+    ['fr', '24 hours', 'autant de requêtes que voulu pour tout ce qui est dans « all » pendant 24 heures'],
     ['zh', '24 hours', '请求次数不限，适用于“all”的全部内容，有效期 24小时'],
     ['ja', '24 hours', 'リクエスト回数無制限（「all」のすべてが対象）、有効期間 24 時間'],
   ])('a page in %s says in its language what is bought, and the terms say "%s"', async (language, time, words) => {
@@ -74,7 +85,7 @@ describe('several offers at one gate', () => {
     const page = await (await fetch(shop, { headers: { ...headers, accept: 'text/html' } })).text();
     expect(page.replace(/<[^>]+>/g, '').replace(/\p{Zs}/gu, ' ')).toContain(words);
     const [{ extra } = { extra: {} }] = (await askTerms(shop, { headers })).accepts;
-    expect(extra).toMatchObject({ buys: `any number of requests to anything of "all" within ${time}` });
+    expect(extra).toMatchObject({ buys: `any number of requests for anything of "all" within ${time}` });
   });
 
   test.each([

@@ -167,6 +167,8 @@ describe('a receipt', () => {
     const html = await (await asBrowser(`/receipts/${id}`)).text();
     expect(html).toContain('Not paid yet');
     expect(html).toContain('&lt;b&gt;order 7');
+    const german = await (await asBrowser(`/receipts/${id}`, { 'Accept-Language': 'de' })).text();
+    expect(german).toContain('<strong class="price">1,50 USDC</strong>');
   });
 
   test('of test money says so before it says what was paid', async () => {

@@ -20,12 +20,11 @@ let policy: MarkupPolicy | undefined;
  */
 export async function contentOf(answer: Response, request: ElementRequest): Promise<readonly Node[]> {
   if (answer.type === 'opaqueredirect') return [link(request.url, request.url)];
-  const type = answer.headers.get('Content-Type') ?? '';
   const blob = await answer.blob();
   const made = isForPage(answer, request) ? markupOf(await blob.text(), request.select) : undefined;
   if (made !== undefined) return made;
   const address = URL.createObjectURL(blob);
-  const media = await mediaOf(type, blob, address);
+  const media = await mediaOf(answer, blob, address);
   if (media !== undefined) return [media];
   // Whoever opens a page of others as a tab must not open it in the name of this site.
   const file = link(URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' })), nameOf(answer));

@@ -17,7 +17,7 @@ export function termsView(data: ElementData): HTMLElement {
     ...offersView(data),
     ...(note === undefined ? [] : [text('p', note, 'soft small')]),
     ...factsView(facts),
-    ...[action, status],
+    ...[status, action],
   );
   return card;
 }

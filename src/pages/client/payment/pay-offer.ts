@@ -13,13 +13,16 @@ type Refused = Extract<Brought, { readonly status: 'refused' }>;
 /** What a reader is told, with the words that are put into it. */
 export type Say = (text: keyof PaywallStateTexts, words?: Readonly<Record<string, string>>) => void;
 
+/** What is next for a reader who has not paid: to try again, to see again whether the wallet has enough, or to get the terms again. */
+type Next = 'again' | 'check' | 'reload';
+
 /** How an attempt to pay ended. */
 export type Paid =
   | { readonly status: 'in'; readonly answer: Response; readonly header?: string }
   /** It is signed, and to be brought by going to what it pays for. */
   | { readonly status: 'entering'; readonly header: string }
   /** Nothing was paid; what there was to say was said. */
-  | { readonly status: 'stopped'; readonly next: 'again' | 'reload' }
+  | { readonly status: 'stopped'; readonly next: Next }
   /** It is paid, or may be: the same payment is to be brought again. */
   | { readonly status: 'kept'; readonly header: string };
 
@@ -42,7 +45,7 @@ export async function payOffer(
   hasWaited = false,
 ): Promise<Paid> {
   const words = { wallet: wallet.name, network: data.networkName, token: offer.token };
-  const stop = (text: keyof PaywallStateTexts, more = {}, next: 'again' | 'reload' = 'again'): Paid => {
+  const stop = (text: keyof PaywallStateTexts, more = {}, next: Next = 'again'): Paid => {
     say(text, { ...words, ...more });
     return { status: 'stopped', next };
   };
@@ -59,7 +62,7 @@ export async function payOffer(
     const { prepared } = preparation;
     if (!isSame(prepared.offer, offer)) return stop('priceChanged', {}, 'reload');
     const { balance, missing, isEmpty } = prepared;
-    if (missing !== undefined) return stop(isEmpty ? 'noToken' : 'notEnough', { balance, missing });
+    if (missing !== undefined) return stop(isEmpty ? 'noToken' : 'notEnough', { balance, missing }, 'check');
     say(isRenewed ? 'renewed' : 'confirm', words);
     const header = await signed(prepared, wallet, account, data.chain).catch(() => undefined);
     if (header === undefined) return stop('declined');

@@ -13,7 +13,7 @@ export const SERVICE_DE: ServiceTexts = {
 
   tagline: 'Seiten und APIs, auf Solana bezahlt',
   about:
-    'Eine Anfrage wird mit ihrem Preis beantwortet, ein Wallet unterschreibt die Zahlung, und die Antwort kommt, ohne Abonnement. Das ist der offene Standard x402; die Gebühren des Netzes trägt dieser Dienst.',
+    'Eine Anfrage wird mit ihrem Preis beantwortet, eine Wallet unterschreibt die Zahlung, und die Antwort kommt, ohne Abonnement. Das ist der offene Standard x402; die Gebühren des Netzes trägt dieser Dienst.',
   active: 'Alles in Ordnung',
   degraded: 'Zurzeit eingeschränkt',
   down: 'Zurzeit können keine Zahlungen angenommen werden',
@@ -23,7 +23,7 @@ export const SERVICE_DE: ServiceTexts = {
   version: 'Version',
   soldHere: 'Hier zu kaufen',
   marketplaceIs:
-    'APIs vieler Anbieter, je Aufruf bezahlt. Aufgerufen werden sie mit einem Dienstschlüssel, den sich jedes Wallet kostenlos selbst macht.',
+    'APIs vieler Anbieter, je Aufruf bezahlt. Aufgerufen werden sie mit einem Dienstschlüssel, den sich jede Wallet kostenlos selbst macht.',
   docsAre: 'Alle Operationen dieses Dienstes, zum Ausprobieren.',
 
   search: 'Suche',
@@ -46,10 +46,10 @@ export const SERVICE_DE: ServiceTexts = {
   perHour: '{count} kostenlose Aufrufe je Stunde und Schlüssel',
   perDay: '{count} kostenlose Aufrufe je Tag und Schlüssel',
   perMonth: '{count} kostenlose Aufrufe je Monat und Schlüssel',
-  needsKey: 'Dies ist eine API, für Programme. Ein Aufruf braucht einen Dienstschlüssel, und ein Wallet bezahlt ihn.',
+  needsKey: 'Dies ist eine API, für Programme. Ein Aufruf braucht einen Dienstschlüssel, und eine Wallet bezahlt ihn.',
   getKey: 'Einen Schlüssel bekommen',
   getKeyNote:
-    'Ein Schlüssel kostet nichts: Wer sich mit einem Solana-Wallet anmeldet, macht sich einen. Sein Geheimnis wird einmal gezeigt.',
+    'Ein Schlüssel kostet nichts: Wer sich mit einer Solana-Wallet anmeldet, macht sich einen. Sein Geheimnis wird einmal gezeigt.',
   getKeyByApi: 'Einen Schlüssel über die API dieses Dienstes machen',
   moreOfApi: 'Alle Preise dieser API, wie sie sich bewährt hat, und ein Weg, sie auszuprobieren',
   resting: 'Diese API antwortet zurzeit nicht. Bis sie es tut, wird nichts verkauft.',
@@ -62,7 +62,7 @@ export const SERVICE_DE: ServiceTexts = {
   since: 'Seit',
   unknown: 'noch nicht bekannt',
   tryItNote:
-    'Das Beispiel unten wird von dieser Seite aus mit Ihrem Dienstschlüssel gesendet; Ihr Wallet zahlt, und die Antwort erscheint hier.',
+    'Das Beispiel unten wird von dieser Seite aus mit Ihrem Dienstschlüssel gesendet; Ihre Wallet zahlt, und die Antwort erscheint hier.',
   example: 'Beispiel',
   withClient: 'Mit dem offiziellen x402-Client',
   fromTerminal: 'Im Terminal',

@@ -13,7 +13,7 @@ export const SERVICE_ES: ServiceTexts = {
 
   tagline: 'Páginas y API que se pagan en Solana',
   about:
-    'Una petición se responde con su precio, una billetera firma el pago y llega la respuesta, sin suscripción. Es el estándar abierto x402; las comisiones de la red corren a cargo de este servicio.',
+    'Una petición se responde con su precio, una cartera firma el pago y llega la respuesta, sin suscripción. Es el estándar abierto x402; las comisiones de la red corren a cargo de este servicio.',
   active: 'Todo funciona',
   degraded: 'Limitado por el momento',
   down: 'Por el momento no se pueden aceptar pagos',
@@ -23,7 +23,7 @@ export const SERVICE_ES: ServiceTexts = {
   version: 'Versión',
   soldHere: 'A la venta aquí',
   marketplaceIs:
-    'API de muchos vendedores, que se pagan por llamada. Se llaman con una clave de servicio, que cada billetera crea por sí misma y sin coste.',
+    'API de muchos vendedores, que se pagan por llamada. Se llaman con una clave de servicio, que cada cartera crea por sí misma y sin coste.',
   docsAre: 'Todas las operaciones de este servicio, para probarlas.',
 
   search: 'Buscar',
@@ -46,10 +46,10 @@ export const SERVICE_ES: ServiceTexts = {
   perHour: '{count} llamadas gratuitas por hora y clave',
   perDay: '{count} llamadas gratuitas por día y clave',
   perMonth: '{count} llamadas gratuitas por mes y clave',
-  needsKey: 'Esto es una API, para programas. Una llamada necesita una clave de servicio y la paga una billetera.',
+  needsKey: 'Esto es una API, para programas. Una llamada necesita una clave de servicio y la paga una cartera.',
   getKey: 'Obtener una clave',
   getKeyNote:
-    'Una clave no cuesta nada: la crea quien inicia sesión con una billetera de Solana. Su secreto se muestra una sola vez.',
+    'Una clave no cuesta nada: la crea quien inicia sesión con una cartera de Solana. Su secreto se muestra una sola vez.',
   getKeyByApi: 'Crear una clave con la API de este servicio',
   moreOfApi: 'Todos los precios de esta API, cómo ha funcionado y una forma de probarla',
   resting: 'Esta API no responde por ahora. No se vende nada hasta que lo haga.',
@@ -62,7 +62,7 @@ export const SERVICE_ES: ServiceTexts = {
   since: 'Desde',
   unknown: 'aún no se sabe',
   tryItNote:
-    'El ejemplo de abajo se envía desde esta página con su clave de servicio; su billetera paga y la respuesta aparece aquí.',
+    'El ejemplo de abajo se envía desde esta página con su clave de servicio; su cartera paga y la respuesta aparece aquí.',
   example: 'Ejemplo',
   withClient: 'Con el cliente oficial de x402',
   fromTerminal: 'Desde un terminal',

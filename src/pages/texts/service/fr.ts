@@ -13,7 +13,7 @@ export const SERVICE_FR: ServiceTexts = {
 
   tagline: 'Des pages et des API payées sur Solana',
   about:
-    'Une requête reçoit son prix pour réponse, un portefeuille signe le paiement, et la réponse arrive, sans abonnement. C’est le standard ouvert x402 ; les frais du réseau sont à la charge de ce service.',
+    'Une requête reçoit son prix pour réponse, un portefeuille signe le paiement, et la réponse arrive, sans abonnement. C’est le standard ouvert x402 ; les frais du réseau sont à la charge de ce service.',
   active: 'Tout fonctionne',
   degraded: 'Limité pour le moment',
   down: 'Aucun paiement ne peut être pris pour le moment',
@@ -50,7 +50,7 @@ export const SERVICE_FR: ServiceTexts = {
     'Ceci est une API, destinée aux programmes. Un appel demande une clé de service et se paie avec un portefeuille.',
   getKey: 'Obtenir une clé',
   getKeyNote:
-    'Une clé ne coûte rien : quiconque se connecte avec un portefeuille Solana s’en crée une. Son secret n’est affiché qu’une fois.',
+    'Une clé ne coûte rien : quiconque se connecte avec un portefeuille Solana s’en crée une. Son secret n’est affiché qu’une fois.',
   getKeyByApi: 'Créer une clé par l’API de ce service',
   moreOfApi: 'Tous les prix de cette API, ses résultats et de quoi l’essayer',
   resting: 'Cette API ne répond pas pour le moment. Rien n’est vendu jusque-là.',
@@ -63,7 +63,7 @@ export const SERVICE_FR: ServiceTexts = {
   since: 'Depuis',
   unknown: 'pas encore connu',
   tryItNote:
-    'L’exemple ci-dessous est envoyé depuis cette page avec votre clé de service ; votre portefeuille paie, et la réponse s’affiche ici.',
+    'L’exemple ci-dessous est envoyé depuis cette page avec votre clé de service ; votre portefeuille paie, et la réponse s’affiche ici.',
   example: 'Exemple',
   withClient: 'Avec le client x402 officiel',
   fromTerminal: 'Depuis un terminal',
@@ -71,7 +71,7 @@ export const SERVICE_FR: ServiceTexts = {
   ownDocument: 'Son propre document d’API',
 
   receipt: 'Reçu',
-  testPayment: 'Paiement de test sur {network} : pas d’argent réel',
+  testPayment: 'Paiement de test sur {network} : pas d’argent réel',
   paid: 'Payé',
   notPaid: 'Pas encore payé',
   pending: 'En cours',
