@@ -13,6 +13,7 @@ import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, isMoreToCome, readStart, wholeStream } from './request-body.js';
 import { Exchange } from './response-relay.js';
+import { withToldResets } from './told-resets.js';
 import {
   NO_ADDITIONS,
   tellsSecret,
@@ -157,7 +158,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   const { guard, now = Date.now } = options;
   const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
   const opened = openAgent({
-    connect: guard.connect,
+    connect: withToldResets(guard.connect),
     pipelining: 1,
     clientTtl: CONNECTION_LIFE_MS,
     keepAliveMaxTimeout: CONNECTION_LIFE_MS,
