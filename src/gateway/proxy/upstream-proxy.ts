@@ -10,6 +10,7 @@ import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
+import { hopFields } from './gateway-hops.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, isMoreToCome, readStart, wholeStream } from './request-body.js';
 import { Exchange } from './response-relay.js';
@@ -279,7 +280,7 @@ function fieldsFor(
     call.added,
     call.headers ?? {},
     length === undefined ? {} : { 'content-length': String(length) },
-    { 'x-request-id': call.requestId, ...signatureHeaders(signed, call.secrets) },
+    { 'x-request-id': call.requestId, ...hopFields(req), ...signatureHeaders(signed, call.secrets) },
   ];
   return upstreamFields(req, call.caller ?? {}, given, start.kind === 'begun' || start.isAsSent);
 }
