@@ -66,6 +66,7 @@ export const ERRORS = {
   project_upstream_down: { status: 503, title: 'The upstream of the project is down', retryable: true },
   secrets_key_missing: { status: 501, title: 'This server can keep no secrets of upstreams', retryable: false },
   secrets_key_unknown: { status: 503, title: 'The secrets of the upstream cannot be opened', retryable: true },
+  gateway_loop: { status: 508, title: 'The call has come through too many gateways', retryable: false },
   upgrade_not_supported: { status: 501, title: 'WebSockets are not passed on', retryable: false },
   project_not_found: { status: 404, title: 'There is no such project', retryable: false },
   route_not_found: { status: 404, title: 'The project has nothing there', retryable: false },

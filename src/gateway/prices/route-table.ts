@@ -32,14 +32,19 @@ export function routeTable(routes: readonly ProjectRoute[]): RouteTable {
 function newTable(routes: readonly ProjectRoute[]): RouteTable {
   const patterns = {
     exact: routes.map((route) => readPattern(route, route.path)),
-    any: routes.map((route) => readPattern(route, route.path.toLowerCase())),
+    any: routes.map((route) => readPattern(route, folded(route.path))),
   };
   return {
     matching(path, letters) {
-      const segments = segmentsOf(letters === 'any' ? path.toLowerCase() : path);
+      const segments = segmentsOf(letters === 'any' ? folded(path) : path);
       return patterns[letters].filter((it) => isOf(it, segments)).map(({ route }) => route);
     },
   };
+}
+
+/** Some servers compare small letters and some capitals, to which others are equal (`ı`, `ſ`, `ß`); to some the dot of `İ` is none. */
+function folded(text: string): string {
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
 }
 
 /** Without taking it apart: lists of projects are read anew at each look at the marketplace. */

@@ -10,9 +10,11 @@ import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
+import { hopFields } from './gateway-hops.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, isMoreToCome, readStart, wholeStream } from './request-body.js';
 import { Exchange } from './response-relay.js';
+import { withToldResets } from './told-resets.js';
 import {
   NO_ADDITIONS,
   tellsSecret,
@@ -157,7 +159,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   const { guard, now = Date.now } = options;
   const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
   const opened = openAgent({
-    connect: guard.connect,
+    connect: withToldResets(guard.connect),
     pipelining: 1,
     clientTtl: CONNECTION_LIFE_MS,
     keepAliveMaxTimeout: CONNECTION_LIFE_MS,
@@ -278,7 +280,7 @@ function fieldsFor(
     call.added,
     call.headers ?? {},
     length === undefined ? {} : { 'content-length': String(length) },
-    { 'x-request-id': call.requestId, ...signatureHeaders(signed, call.secrets) },
+    { 'x-request-id': call.requestId, ...hopFields(req), ...signatureHeaders(signed, call.secrets) },
   ];
   return upstreamFields(req, call.caller ?? {}, given, start.kind === 'begun' || start.isAsSent);
 }

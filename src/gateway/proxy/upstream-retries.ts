@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isClientGone, onceOver } from '../../lib/http/connection-events.js';
 import type { ExchangeEnd } from './exchange-rules.js';
+import { CONNECTION_RESET } from './told-resets.js';
 
 /** How often, and for how long in all, a call is sent again. */
 export interface RetryRules {
@@ -18,6 +19,7 @@ const PASSING: ReadonlySet<unknown> = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
+  CONNECTION_RESET,
   'EHOSTUNREACH',
   'ENETUNREACH',
   'EPIPE',

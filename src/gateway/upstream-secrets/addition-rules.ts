@@ -26,6 +26,7 @@ const FIELD_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** What only the gateway or the connection says. */
 const OURS: ReadonlySet<string> = new Set([
+  'cdn-loop',
   'content-encoding',
   'content-length',
   'forwarded',

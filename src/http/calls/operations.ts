@@ -53,6 +53,7 @@ const callProject = defineOperation({
     'project_suspended',
     'project_upstream_down',
     'secrets_key_unknown',
+    'gateway_loop',
     'upgrade_not_supported',
     'route_not_found',
     'route_denied',

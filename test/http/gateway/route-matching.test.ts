@@ -6,6 +6,7 @@ import { callRoute } from '../../../src/gateway/prices/call-route.js';
 import { callPathReadings } from '../../../src/gateway/prices/path-readings.js';
 import { matchesRoute } from '../../../src/gateway/prices/route-pattern.js';
 import { upstreamTarget } from '../../../src/gateway/proxy/upstream-target.js';
+import type { ProjectRecord } from '../../../src/storage/projects/projects.js';
 import { newProject } from '../../contracts/project-samples.js';
 import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
 import { ask } from '../../helpers/http/raw-http.js';
@@ -26,9 +27,9 @@ const PROJECT = {
 };
 
 /** What a call costs, or the code with which it is refused. */
-function costOf(method: string, rest: string): bigint | string {
+function costOf(method: string, rest: string, at: ProjectRecord = PROJECT): bigint | string {
   try {
-    const { project, isFree } = callRoute(PROJECT, { method, rest });
+    const { project, isFree } = callRoute(at, { method, rest });
     return isFree ? 0n : project.price.amount;
   } catch (error) {
     return String(Reflect.get(Object(error), 'code'));
@@ -252,6 +253,38 @@ test.each([
   const headers = { [field.toLowerCase()]: 'x' };
   expect(() => callRoute(PROJECT, { method: 'GET', rest: '/x', headers })).toThrow(field.toLowerCase());
   expect(callRoute({ ...PROJECT, routes: [] }, { method: 'GET', rest: '/y' }).isFree).toBe(false);
+});
+
+/** What a letter can become by changes of capitals, and of how it is written, in any order. */
+function formsOf(letter: string): readonly string[] {
+  const forms = new Set([letter]);
+  for (const form of forms) {
+    // The simple mapping of Unicode has no dot.
+    for (const it of [form.toUpperCase(), form.toLowerCase(), form.normalize('NFKC'), form.replace('\u0130', 'i')])
+      forms.add(it);
+  }
+  return [...forms];
+}
+
+/** Letters of all of Unicode that are plain ones to who changes capitals, each with what it is then. */
+function disguises(): readonly (readonly [letter: string, plain: string])[] {
+  const found: (readonly [string, string])[] = [];
+  for (let code = 0x80; code <= 0x10ffff; code += 1) {
+    const letter = String.fromCodePoint(code);
+    const plain = formsOf(letter).find((it) => /^[a-z\d]+$/i.test(it));
+    if (plain !== undefined) found.push([letter, plain]);
+  }
+  return found;
+}
+
+test('no letter is another one to the gateway than to a server that changes capitals', () => {
+  const letters = disguises();
+  expect(letters.map(([letter]) => letter)).toEqual(expect.arrayContaining(['ı', 'İ', 'ſ', '\u212a', 'ẞ', 'ﬅ', '𝚤']));
+  const passed = letters.filter(([letter, plain]) => {
+    const project = { ...PROJECT, routes: [{ path: `/a${plain}n/**`, deny: 404 as const }] };
+    return costOf('GET', `/a${encodeURIComponent(letter)}n/x`, project) !== 'ambiguous_path';
+  });
+  expect(passed).toEqual([]);
 });
 
 test('a plain path has one reading', () => {

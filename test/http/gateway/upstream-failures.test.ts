@@ -199,10 +199,37 @@ test('what an upstream sends beyond its length never arrives, and its connection
   await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'good' });
 });
 
-test('an answer that ends with its connection is whole', async () => {
-  const fixture = await openUpstreamFixture(answering(`${HEAD}Connection: close\r\n\r\nall of it`, end));
-  await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'all of it' });
-  await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: true });
+describe.each([
+  ['says that it ends with its connection', `${HEAD}Connection: close\r\n\r\nhalf`],
+  ['has neither length nor chunks', `${HEAD}\r\nhalf`],
+  ['is of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nhalf'],
+])('an answer that %s', (_what, bytes) => {
+  /** The upstream does something to its connection when the caller has the half. */
+  async function afterHalf(finish: (socket: Socket) => void) {
+    const sockets: Socket[] = [];
+    const fixture = await openUpstreamFixture(answering(bytes, (socket) => void sockets.push(socket)));
+    const { body } = await request(`${fixture.url}/`, { dispatcher: agent });
+    const read: string[] = [];
+    const whole = (async () => {
+      for await (const chunk of body) {
+        if (read.push(`${chunk}`) === 1) for (const socket of sockets) finish(socket);
+      }
+    })();
+    await whole.catch(() => read.push('broken'));
+    return { read, outcome: await outcomeOf(fixture) };
+  }
+
+  test('is whole when the connection ends', async () => {
+    const { read, outcome } = await afterHalf((socket) => void socket.end(' and half'));
+    expect(read).toEqual(['half', ' and half']);
+    expect(outcome).toMatchObject({ delivered: true, status: 200 });
+  });
+
+  test('has broken off when the connection is reset', async () => {
+    const { read, outcome } = await afterHalf(reset);
+    expect(read).toEqual(['half', 'broken']);
+    expect(outcome).toMatchObject({ delivered: false, reason: 'upstream_reset', headSent: true });
+  });
 });
 
 describe('a caller who goes away', () => {
