@@ -28,7 +28,10 @@ function begunWith(wanted: string, candidates: readonly string[]): string | unde
   return wanted.length >= SHORTEST_BEGINNING && others.length === 0 ? only : undefined;
 }
 
-/** Damerau's distance, of which neighbours change places once at most, row by row; texts whose lengths differ by more than `limit` are not compared. */
+/**
+ * Damerau's distance, in which two neighbours that have changed places count once, row by row; texts whose lengths differ by more than
+ * `limit` are not compared.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   const first = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -20,7 +20,7 @@ export function readSecretFile(path: string): string | undefined {
 /** A root or a relative beginning, or an ending such as `.json`. */
 const LIKE_A_PATH = /^(?:[.~]{0,2}|[A-Za-z]:)[/\\]|\.[a-z]{2,5}$/i;
 /** What is in texts of keys: base64's own signs, and many letters and digits in a row. */
-const LIKE_A_SECRET = /[=+,[\s]|[A-Za-z0-9]{32,}/;
+const LIKE_A_SECRET = /[=+,[]|[A-Za-z0-9]{32,}/;
 
 /** Why a file cannot be read, with its path. Nothing of what may be the secret itself, given where its path was meant. */
 export function unreadableFile(path: string): readonly string[] {

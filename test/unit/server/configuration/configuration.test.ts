@@ -82,6 +82,7 @@ test.each(['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'SOLANA_DEV
     expect(faultsOf({ [name]: missing })).toContain(`, and there is no file "${missing}"`);
     expect(faultsOf({ [name]: 'keys/nope.json' })).toContain('there is no file "keys/nope.json"');
     expect(faultsOf({ [name]: '/run/secrets/nope' })).toContain('there is no file "/run/secrets/nope"');
+    expect(faultsOf({ [name]: '/My keys/nope' })).toContain('there is no file "/My keys/nope"');
     expect(faultsOf({ [name]: folder })).toContain(`"${folder}" cannot be read`);
     const short = file('short.json', '[1,2,3]');
     expect(faultsOf({ [name]: short })).toContain(`and the file "${short}" holds none`);
