@@ -2,9 +2,17 @@ import { Keypair } from '@solana/web3.js';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { demoWallet } from '../../src/sandbox/tokens/demo-wallets.js';
 import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
 import { serveApp } from '../helpers/http/app-server.js';
 import { stopFiles, tollhouse } from '../helpers/processes/run-file.js';
+
+/** A payment that is right but for what is given, at a server that is not there: whatever is told was found out before it was asked. */
+function paymentArgs({ demo, ...wrong }: Readonly<Record<string, string | boolean>>): string[] {
+  const right = { amount: '0.5', token: 'USDC', recipient: demoWallet(2).publicKey.toBase58() };
+  const flags = Object.entries({ ...right, ...wrong }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return ['create-payment', ...flags, '--server', 'http://127.0.0.1:1', ...(demo ? ['--demo'] : [])];
+}
 
 describe('tollhouse', () => {
   let fixture: CliFixture;
@@ -163,6 +171,17 @@ describe('tollhouse', () => {
       (time): [string[], string] => [['db', 'export', '--from', time], '--from must be a day such as'],
     ),
     [['create-payment'], '--amount, --token and --recipient are needed'],
+    ...[
+      [{ amount: 'abc' }, '--amount "abc" is not a number such as 0.01'],
+      [{ amount: '1e3' }, '--amount "1e3" is in exponent notation'],
+      [{ amount: '0' }, '--amount must be more than zero'],
+      [{ amount: '9007199.2547409920' }, '--amount is too large'],
+      [{ amount: '0.0000000001', token: 'SOL' }, '--amount "0.0000000001" has more decimal places than the token'],
+      [{ amount: '0.0000001', demo: true }, '--amount "0.0000001" has more decimal places than the token'],
+      [{ recipient: 'me' }, '--recipient must be a Solana wallet address (base58)'],
+      [{ memo: '' }, '--memo must have 1 to 256 bytes'],
+      [{ recipient: demoWallet(0).publicKey.toBase58(), demo: true }, '--recipient is the wallet that pays'],
+    ].map(([wrong, told]): [string[], string] => [paymentArgs(Object(wrong)), String(told)]),
   ])('a mistake is told in a sentence, with exit code 2: %p', async (args, told) => {
     const { code, text } = await fixture.run(...args);
     expect(text).toContain(told);

@@ -5,7 +5,7 @@ import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printText } from '../output/terminal.js';
-import { selectProject } from '../seller/find-project.js';
+import { readableProject } from '../seller/find-project.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
@@ -37,7 +37,7 @@ tollhouse calls --of <project> [--payer <wallet>] [--key <id>] [options]
 Calls of your keys, and those that your wallet has paid, the newest first; with --of those of a project of yours. Sign in
 first.
 
-  --of <project>        slug or id of a project of yours
+  --of <project>        slug or id of a project of yours; of a deleted one its id
   --status <status>     succeeded or failed
   --route <route>       as it is shown, such as "GET /weather/*"
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z)
@@ -62,7 +62,7 @@ Examples:
     const base =
       of === undefined
         ? CALL_LIST_PATHS.own
-        : fillPath(CALL_LIST_PATHS.ofProject, { project_id: (await selectProject(session, of)).id });
+        : fillPath(CALL_LIST_PATHS.ofProject, { project_id: await readableProject(session, of) });
     if (csv) query.set('format', 'csv');
     const path = `${base}?${query}`;
     if (csv) {

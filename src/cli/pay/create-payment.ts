@@ -3,6 +3,7 @@ import { addressOf } from '../../protocol/address.js';
 import { signTransaction } from '../../solana/building/sign-transaction.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
 import { none, readArguments, readWallet } from '../arguments/arguments.js';
+import { checkTransferFlags } from '../arguments/transfer-flags.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
@@ -65,6 +66,7 @@ async function create({ server: named = DEFAULT_SERVER, json, ...values }: Argum
   }
   const wallet = readWallet(values.keypair, values.demo);
   const payer = wallet === undefined ? undefined : addressOf(readKeypair(wallet, COMMAND).publicKey);
+  checkTransferFlags({ amount, token, recipient, memo }, payer);
   const asked = postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
   const created = await namingFlags(FIELDS, asked);
   const what = `${amount} ${token} to ${recipient}`;

@@ -10,7 +10,7 @@ import { printTable } from '../output/table.js';
 import { printJson, printLine, printText } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
-import { selectProject } from './find-project.js';
+import { readableProject } from './find-project.js';
 
 type Figures = z.output<typeof analyticsResponse>;
 
@@ -25,6 +25,7 @@ export const analytics: Command = {
 Calls, revenue, payers and durations of a project by hour or day, without those in which nothing happened. Of the durations "up" is
 what its upstream took until it began to answer, and "own" what the gateway took until the call was passed on.
 
+  <project>             slug or id; of a deleted one its id
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: the last 30 days, or 24 hours by hour
   --interval <name>     hour or day (default day)
   --tz <zone>           by whose clocks days and hours begin, such as Europe/Berlin (default UTC)
@@ -51,8 +52,8 @@ Examples:
     if (values.csv && values.json) throw new UsageError('--csv or --json, not both');
     const query = queryOf(values);
     const session = openSession(values.server);
-    const { id } = await selectProject(session, name);
-    const path = `${fillPath(ANALYTICS_PATHS.analytics, { project_id: id })}?${query}`;
+    const project_id = await readableProject(session, name);
+    const path = `${fillPath(ANALYTICS_PATHS.analytics, { project_id })}?${query}`;
     if (values.csv) {
       const csv = await session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
       printText(await readResponseText(csv));

@@ -13,7 +13,7 @@ import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { pickAction } from '../sub-command.js';
-import { selectProject } from './find-project.js';
+import { readableProject } from './find-project.js';
 
 type Payout = z.output<typeof payoutResponse>;
 type Owed = z.output<typeof owedResponse>['data'];
@@ -112,7 +112,6 @@ function read(args: readonly string[]) {
   });
 }
 
-/** What a project of the wallet is named by: what is owed by a deleted one, which no list has, is found by its id. */
 async function open({
   project,
   server,
@@ -122,11 +121,11 @@ async function open({
 }) {
   if (project === undefined) throw new UsageError('--project needs the slug or the id of a project');
   const session: ServerSession = openSession(server);
-  const project_id = project.startsWith('prj_') ? project : (await selectProject(session, project)).id;
-  return { session, project_id };
+  return { session, project_id: await readableProject(session, project) };
 }
 
-function printPayouts(payouts: readonly Payout[]): void {
+/** Prints payouts as a list. */
+export function printPayouts(payouts: readonly Payout[]): void {
   if (payouts.length === 0) return printStep('payouts', 'there are none yet');
   const rows = payouts.map((it) => [
     it.id,
@@ -146,7 +145,8 @@ function printPayout(payout: Payout): void {
   if (payout.explorer_url !== null) printStep('see', payout.explorer_url);
 }
 
-function printOwed(owed: Owed): void {
+/** Prints what a project owes and is in no payout. */
+export function printOwed(owed: Owed): void {
   if (owed.length === 0) return printStep('owed', 'nothing else is owed');
   const rows = owed.map((it) => [
     ...[it.recipient, `${it.amount} ${it.token}`, timeText(it.oldest_at), it.held_back ?? ''],

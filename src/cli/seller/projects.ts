@@ -1,11 +1,10 @@
-import { createInterface } from 'node:readline/promises';
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
-import { type Command, CommandError, UsageError } from '../command.js';
+import type { Command } from '../command.js';
 import { importProject } from '../import/import-project.js';
 import { warnOfShallowDenials } from '../import/shallow-denials.js';
 import { counted } from '../output/counted.js';
@@ -15,6 +14,7 @@ import { printJson, printLine, printStep } from '../output/terminal.js';
 import { type FlagsByField, namingFlags } from '../session/name-flags.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
+import { deleteProject } from './delete-project.js';
 import { type ProjectItem, selectProject } from './find-project.js';
 
 const NAME = 'tollhouse projects';
@@ -28,7 +28,7 @@ const actions: Readonly<Record<string, Action>> = {
   show: (args) => onOne('show', args, (session, { id }) => session.get(fillPath(PROJECTS_PATHS.one, { id }))),
   pause: (args) => onOne('pause', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.pause, { id }))),
   resume: (args) => onOne('resume', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.resume, { id }))),
-  delete: remove,
+  delete: deleteProject,
 };
 
 /** `tollhouse projects`: the APIs that a wallet sells. */
@@ -138,25 +138,6 @@ async function onOne(
   else printProject(answer);
   if (!values.json && action === 'show') printSecret(answer);
   return 0;
-}
-
-async function remove(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, { ...SERVER_FLAGS, yes: { type: 'boolean' } });
-  const name = onlyOne(positionals, `${NAME} delete <slug or id> [--yes]`);
-  const session = openSession(values.server);
-  const { id, slug } = await selectProject(session, name);
-  if (!values.yes) await confirm(slug);
-  await session.delete(fillPath(PROJECTS_PATHS.one, { id }));
-  if (!values.json) printStep('deleted', `${slug}; the slug is kept for you for 30 days`);
-  return 0;
-}
-
-async function confirm(slug: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError('a project is deleted for ever; say --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const typed = await terminal.question(`"${slug}" is deleted for ever. Type its slug to go on: `);
-  terminal.close();
-  if (typed.trim() !== slug) throw new CommandError('nothing was deleted');
 }
 
 function upstreamText({ url, health, status }: ProjectItem['upstream']): string {

@@ -49,8 +49,7 @@ export async function newPaymentRequest(
   context: RequestContext,
 ): Promise<PaymentRequestRecord> {
   const { recipient, payer, memo, metadata } = asked;
-  if (!isAddress(recipient)) throw fault('invalid_recipient', 'recipient', 'must be a Solana wallet address (base58)');
-  checkNotes(memo, metadata);
+  checkAsked(asked);
   const expiresIn = checkExpiry(asked.expiresInSeconds ?? DEFAULT_EXPIRY_SECONDS);
   const token = await context.findToken(asked.token);
   if (token === undefined)
@@ -72,6 +71,16 @@ export async function newPaymentRequest(
     ...defined({ payer, memo, metadata }),
     ...asked.seller,
   });
+}
+
+/** Refuses what is wrong with a request whatever network it is for. */
+export function checkAsked({
+  recipient,
+  memo,
+  metadata,
+}: Pick<NewPaymentRequest, 'recipient' | 'memo' | 'metadata'>): void {
+  if (!isAddress(recipient)) throw fault('invalid_recipient', 'recipient', 'must be a Solana wallet address (base58)');
+  checkNotes(memo, metadata);
 }
 
 /** Refuses a wallet that cannot be the payer of some legs. */
@@ -102,7 +111,8 @@ function checkExpiry(seconds: number): number {
   throw fault('invalid_request', 'expires_in', `must be a whole number of seconds from ${range}`);
 }
 
-function readAmount(input: string | number, { decimals }: Token): bigint {
+/** What is asked for, in atomic units of a token. */
+export function readAmount(input: string | number, { decimals }: Pick<Token, 'decimals'>): bigint {
   const amount = parseDecimal(input, decimals);
   if (!amount.ok) throw fault('invalid_amount', 'amount', amount.detail);
   if (amount.value <= 0n) throw fault('invalid_amount', 'amount', 'must be more than zero');

@@ -12,7 +12,7 @@ import { type ProjectQuotas, requireSize } from './project-size.js';
 
 /** What {@link createNewProject} works with. */
 export interface NewProjectParts extends ProjectRules {
-  readonly store: Pick<ProjectStore, 'create'>;
+  readonly store: Pick<ProjectStore, 'create' | 'findBySlug'>;
   readonly quotas: (owner: string) => Promise<ProjectQuotas>;
   /** Rejects with `owner_not_allowed` or `owner_suspended` for a wallet that may not have projects here. */
   readonly admit: (owner: string) => Promise<void>;
@@ -56,14 +56,20 @@ export async function createNewProject(
   );
   if (made.status === 'quota_reached')
     throw made.freeAt ? endedTooMany('projects', most, made.freeAt) : quotaReached('projects', most);
-  if (made.status === 'slug_taken') throw slugTaken(draft.slug, made.freeAt);
+  if (made.status === 'slug_taken') {
+    const sold = await store.findBySlug(draft.slug);
+    throw slugTaken(draft.slug, sold?.owner === owner ? OWN : whenFree(made.freeAt));
+  }
   return project;
 }
 
-function slugTaken(slug: string, freeAt: number | undefined): TollhouseError {
-  const until =
-    freeAt === undefined ? '' : ` Its project was deleted: it is free from ${new Date(freeAt).toISOString()} on.`;
-  return new TollhouseError('slug_taken', `The slug "${slug}" is taken; choose another one.${until}`, {
-    param: 'slug',
-  });
+const OWN = ' by a project of your own; change that one, or choose another slug.';
+
+function whenFree(freeAt: number | undefined): string {
+  if (freeAt === undefined) return '; choose another one.';
+  return `; choose another one. Its project was deleted: it is free from ${new Date(freeAt).toISOString()} on.`;
+}
+
+function slugTaken(slug: string, more: string): TollhouseError {
+  return new TollhouseError('slug_taken', `The slug "${slug}" is taken${more}`, { param: 'slug' });
 }

@@ -144,7 +144,7 @@ async function answerAgain(
   kept: StoredResponse,
   isByKey: boolean,
 ): Promise<void> {
-  const { stored, cause } = givenAgain(req, kept);
+  const { stored, cause } = givenAgain({ req, gate }, kept);
   if (stored !== undefined) return sendAgain({ req, res, gate }, stored, {});
   if (isByKey) return answerOther('mismatch', res);
   sendPaymentRequired(req, res, gate.options, await offeredTerms(gate, req), cause);

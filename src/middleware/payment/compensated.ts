@@ -69,9 +69,9 @@ export async function mayRunAgain(paid: PaidRequest): Promise<boolean> {
  * whoever has used that since has had another response for it. Where it is not given, the request is answered here.
  */
 export async function mayReplay(paid: PaidRequest, kept: StoredResponse): Promise<boolean> {
-  const { req, claim, isByIpAddress } = paid;
+  const { claim, isByIpAddress } = paid;
   const { id, receipt } = claim;
-  const { stored, cause } = givenAgain(req, kept);
+  const { stored, cause } = givenAgain(paid, kept);
   if (stored !== undefined && (await paid.takeAgain()) !== 'gone') return true;
   await claim.keep();
   await sendUsed(paid, { id, receipt, isTheirs: !isByIpAddress, cause });

@@ -100,7 +100,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refuse(() => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
-      const { stored, cause } = givenAgain(req, await paidResponse(facilitator, id, retry).find());
+      const { stored, cause } = givenAgain(attempt, await paidResponse(facilitator, id, retry).find());
       const used = { id, receipt, isTheirs: retry.byIpAddress === undefined, cause };
       if (stored === undefined) return refuse(() => sendUsed(attempt, used));
       return {

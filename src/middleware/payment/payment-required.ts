@@ -77,6 +77,17 @@ export const USED: RequiredCause = {
     'This payment was used before, for another request or by somebody else, or its response is no longer kept. Pay again to get one.',
 };
 
+const NOT_KEPT = 'This payment was used for this very request, and its response is';
+
+/** The same for its own asker, whose response is not there: where the money comes first, a long one leaves without being kept. */
+export const USED_UNKEPT: Readonly<Record<'before' | 'after', RequiredCause>> = {
+  before: {
+    ...USED,
+    detail: `${NOT_KEPT} not kept: kept are those that have ended whole and have at most 1 MiB, for 24 hours. Pay again to get another one.`,
+  },
+  after: { ...USED, detail: `${NOT_KEPT} no longer kept. Pay again to get another one.` },
+};
+
 /** Cause of the 402 for a payment whose handler failed each time. */
 export const TRIED_OUT: RequiredCause = {
   code: 'payment_already_used',

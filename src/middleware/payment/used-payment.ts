@@ -11,7 +11,7 @@ import { creditText } from '../terms/credit-costs.js';
 import { extensionsBesidePayment, offerSignIn } from '../wallet/wallet-auth.js';
 import { tellOf } from './landed-headers.js';
 import type { PaymentAttempt } from './payment-gate.js';
-import { type RequiredCause, STILL_OWED, TRIED_OUT, USED, withReceipt } from './payment-required.js';
+import { type RequiredCause, STILL_OWED, TRIED_OUT, USED, USED_UNKEPT, withReceipt } from './payment-required.js';
 
 /** A payment that is over for its request, and who asks. */
 interface UsedPayment {
@@ -36,8 +36,12 @@ type UsedAt = Pick<PaymentAttempt, 'req' | 'gate' | 'challenge'>;
 const USED_BEFORE = 'This payment was used for its request already.';
 
 /** A part of what was paid for is given again where that very part is asked for: to others it would be a file with a hole. */
-export function givenAgain(req: Request, stored: StoredResponse | undefined): GivenAgain {
-  if (stored === undefined || !isOfOtherRange(req, stored)) return { stored, cause: USED };
+export function givenAgain(
+  { req, gate }: Pick<UsedAt, 'req' | 'gate'>,
+  stored: StoredResponse | undefined,
+): GivenAgain {
+  if (stored === undefined) return { stored, cause: USED_UNKEPT[gate.options.settle] };
+  if (!isOfOtherRange(req, stored)) return { stored, cause: USED };
   const part = stored.headers['content-range'];
   const detail = `This payment was for a part of this resource${typeof part === 'string' ? ` (${part})` : ''}, and its response is given again to the same Range alone. A payment buys one response: pay again for another part, or for the whole without a Range; what is read part by part is sold with a pass, where the offered terms have one.`;
   return { stored: undefined, cause: { ...USED, detail } };
@@ -65,7 +69,7 @@ export async function sendUsed(
 }
 
 function beforeWhatIsLeft(cause: RequiredCause): string {
-  if (cause === USED) return USED_BEFORE;
+  if (cause === USED || Object.values(USED_UNKEPT).includes(cause)) return USED_BEFORE;
   return cause === STILL_OWED ? TRIED_OUT.detail : cause.detail;
 }
 

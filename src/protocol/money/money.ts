@@ -29,7 +29,8 @@ export interface ParsedPrice {
   readonly token?: Token;
 }
 
-const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
+/** What a price in dollars is in. */
+const DOLLAR = 'USDC';
 const FREE = 'what is free needs no gate';
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 const EXPONENT = /^[+-]?[\d.]+e[+-]?\d+$/i;
@@ -107,17 +108,17 @@ function readText(price: string, tokens: readonly Token[]): Parsed<ParsedPrice> 
   const text = price.trim();
   if (/^(?:free|none|nothing|0)$/i.test(text)) return unparsed(`${shown(price)} is not a price; ${FREE}`);
   if (text.startsWith('$')) return readDollars(text.slice(1).trim(), tokens);
-  if (text.startsWith('-$')) return unparsed(`${shown(price)} is negative; ${FORMS}`);
+  if (text.startsWith('-$')) return unparsed(`${shown(price)} is negative; ${formsOf(tokens)}`);
   const [amount = '', symbol, ...rest] = text.split(/\s+/);
   const meant = DECIMAL.test(amount) && symbol !== '$' ? undefined : meantPrice(text);
   if (meant !== undefined) return unparsed(`${shown(price)} is not a price; did you mean "${meant}"?`);
-  if (amount === '' || rest.length > 0) return unparsed(`${shown(price)} is not a price; ${FORMS}`);
+  if (amount === '' || rest.length > 0) return unparsed(`${shown(price)} is not a price; ${formsOf(tokens)}`);
   const fault = decimalFault(amount);
-  if (fault !== undefined) return unparsed(`${fault}; ${FORMS}`);
+  if (fault !== undefined) return unparsed(`${fault}; ${formsOf(tokens)}`);
   if (symbol === undefined)
     return unparsed(`"${amount}" names no token; did you mean "$${amount}" or "${amount} USDC"?`);
   const token = findToken(symbol, tokens);
-  return token.ok ? inUnitsOf(token.value, amount) : token;
+  return token.ok ? inUnitsOf(token.value, amount, tokens) : token;
 }
 
 function readDollars(amount: string, tokens: readonly Token[]): Parsed<ParsedPrice> {
@@ -126,17 +127,17 @@ function readDollars(amount: string, tokens: readonly Token[]): Parsed<ParsedPri
     return unparsed(`"$${amount}" names two tokens; write "$${number}" or "${number} ${symbol}"`);
   const meant = number.startsWith('.') ? meantPrice(`$${number}`) : undefined;
   if (meant !== undefined) return unparsed(`"$${number}" is not a price; did you mean "${meant}"?`);
-  const token = findToken('USDC', tokens);
-  return token.ok ? inUnitsOf(token.value, number) : token;
+  const token = findToken(DOLLAR, tokens);
+  return token.ok ? inUnitsOf(token.value, number, tokens) : token;
 }
 
 function readAtomic(price: unknown, tokens: readonly Token[]): Parsed<ParsedPrice> {
-  if (typeof price === 'number' || typeof price === 'bigint') return unparsed(numberFault(price));
+  if (typeof price === 'number' || typeof price === 'bigint') return unparsed(numberFault(price, tokens));
   if (typeof price !== 'object' || price === null || Array.isArray(price)) {
-    return unparsed(`${shown(price)} is not a price; ${FORMS}`);
+    return unparsed(`${shown(price)} is not a price; ${formsOf(tokens)}`);
   }
   const stray = Object.keys(price).find((key) => key !== 'amount' && key !== 'asset');
-  if (stray !== undefined) return unparsed(`a price has no field ${shown(stray)}; ${FORMS}`);
+  if (stray !== undefined) return unparsed(`a price has no field ${shown(stray)}; ${formsOf(tokens)}`);
   const amount = readUnits(Reflect.get(price, 'amount'));
   if (!amount.ok) return amount;
   const named: unknown = Reflect.get(price, 'asset');
@@ -149,9 +150,9 @@ function readAtomic(price: unknown, tokens: readonly Token[]): Parsed<ParsedPric
 }
 
 /** A number names no token, and is often meant in another unit than the next one who reads it thinks. */
-function numberFault(price: number | bigint): string {
-  if (typeof price === 'number' && !Number.isFinite(price)) return `${price} is not a price; ${FORMS}`;
-  if (price <= 0) return `a price must be more than zero, not ${price}; ${price < 0 ? FORMS : FREE}`;
+function numberFault(price: number | bigint, tokens: readonly Token[]): string {
+  if (typeof price === 'number' && !Number.isFinite(price)) return `${price} is not a price; ${formsOf(tokens)}`;
+  if (price <= 0) return `a price must be more than zero, not ${price}; ${price < 0 ? formsOf(tokens) : FREE}`;
   const text = typeof price === 'number' ? numberText(price) : String(price);
   const atomic = Number.isInteger(Number(price)) ? `, or { amount: ${text}n, asset: "USDC" } in atomic units` : '';
   return `${text} is a number and names no token; did you mean "$${text}"${atomic}?`;
@@ -169,10 +170,16 @@ function unitsFault(amount: unknown): string {
   return `amount must be atomic units as bigint or digits, not ${shown(amount)}; ${instead}`;
 }
 
-function inUnitsOf(token: Token, amount: string): Parsed<ParsedPrice> {
+function inUnitsOf(token: Token, amount: string, tokens: readonly Token[]): Parsed<ParsedPrice> {
   const units = parseDecimal(amount, token.decimals);
-  if (!units.ok) return unparsed(`${units.detail}; ${FORMS}`);
+  if (!units.ok) return unparsed(`${units.detail}; ${formsOf(tokens)}`);
   return parsed({ asset: token.mint, amount: units.value, token });
+}
+
+/** How a price is written, with a token that is known here. */
+function formsOf(tokens: readonly Token[]): string {
+  const { symbol } = tokens.find((it) => it.symbol !== DOLLAR) ?? { symbol: DOLLAR };
+  return `write a price as "$0.01", "0.5 ${symbol}" or { amount: 10000n, asset: "${DOLLAR}" }`;
 }
 
 function findToken(symbol: string, tokens: readonly Token[]): Parsed<Token> {

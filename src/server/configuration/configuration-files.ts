@@ -7,7 +7,7 @@ import { tokensOption } from '../../facilitator/facilitator-options.js';
 import { isAddress } from '../../protocol/address.js';
 import type { Token } from '../../protocol/types.js';
 import { createFeePayer } from '../../solana/fee-payer.js';
-import { readSecretFile } from './secret-file.js';
+import { readSecretFile, unreadableFile } from './secret-file.js';
 
 type Context = z.core.$RefinementCtx;
 
@@ -23,13 +23,17 @@ export const keyText = z.string().transform((value, context) => {
     return fault(context, 'a secret key, and this is an address: the path of the key file, for instance');
   const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);
   const text = looksLikeKey ? value : readSecretFile(value);
-  if (text === undefined) return fault(context, 'the path of a readable key file, base58 text or a JSON array');
+  if (text === undefined) {
+    const forms = 'the path of a readable key file, base58 text or a JSON array';
+    return fault(context, [forms, ...unreadableFile(value)].join(', and '));
+  }
   if (text.trim() === '') return fault(context, `a Solana key of 64 bytes, and the file "${value}" is empty`);
   try {
     createFeePayer(text, 'FACILITATOR_KEYPAIR');
     return text;
   } catch {
-    return fault(context, 'a Solana key of 64 bytes: the path of its file, its base58 text or its JSON array');
+    const forms = 'a Solana key of 64 bytes: the path of its file, its base58 text or its JSON array';
+    return fault(context, looksLikeKey ? forms : `${forms}, and the file "${value}" holds none`);
   }
 });
 

@@ -28,18 +28,20 @@ export interface GatewayConfiguration {
 
 const WALLETS = 'a list of wallets, base58, separated by commas';
 
-const wallets = z
-  .string()
-  .transform((text) => text.split(',').map((it) => it.trim()))
-  .refine((all) => all.every(isAddress), WALLETS);
-const owners = z.union([z.literal('open'), wallets], `"open", or ${WALLETS}`);
+const wallets = (rule: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((it) => it.trim()))
+    .refine((all) => all.every(isAddress), rule);
+// Of a union the fault that came furthest is told, which is that of the list: it names both forms.
+const owners = z.union([z.literal('open'), wallets(`"open", or ${WALLETS}`)]);
 
 const count = z.coerce.number('a whole number').pipe(quotaCount);
 const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 
 /** The variables, each with its rule. */
 export const GATEWAY_VARIABLES = {
-  OPERATORS: wallets.default([]),
+  OPERATORS: wallets(WALLETS).default([]),
   GATEWAY_OWNERS: owners.optional(),
   SECRETS_KEY: secretList(MIN_SECRETS_KEY_BYTES, 'openssl rand -base64 32').default([]),
   QUOTA_PROJECTS: count.default(DEFAULT_QUOTAS.projects),

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 
 const OF_OTHERS = 0o077;
 const MODE_BITS = 0o777;
@@ -15,6 +15,21 @@ export function readSecretFile(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A root or a relative beginning, or an ending such as `.json`. */
+const LIKE_A_PATH = /^(?:[.~]{0,2}|[A-Za-z]:)[/\\]|\.[a-z]{2,5}$/i;
+/** What is in texts of keys: base64's own signs, and many letters and digits in a row. */
+const LIKE_A_SECRET = /[=+,[]|[A-Za-z0-9]{32,}/;
+
+/** Why a file cannot be read, with its path. Nothing of what may be the secret itself, given where its path was meant. */
+export function unreadableFile(path: string): readonly string[] {
+  if (!LIKE_A_PATH.test(path) || LIKE_A_SECRET.test(path)) return [];
+  return [
+    existsSync(path)
+      ? `"${path}" cannot be read: it must be a file that this user may read`
+      : `there is no file "${path}"`,
+  ];
 }
 
 /** The mode of a file that others than its owner can read, such as `644`; undefined where nobody else can, or there is none. */

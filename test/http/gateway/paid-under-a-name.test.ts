@@ -147,9 +147,12 @@ describe.each(DAILY_DATABASES)('a call with an Idempotency-Key that a payment pa
       expect(await calledAs({ ...(await pay()), ...name })).toEqual(['job 1', 'true']);
     });
 
-    test('leaves its key free where its response is too long to be kept', async () => {
+    test('leaves its key free where its response is too long to be kept, and is told why it is not had again', async () => {
       fixture().upstream.respond((res) => void res.end('x'.repeat(MIB + 1)));
-      expect((await calls.call({ ...(await pay()), ...name })).text.length).toBe(MIB + 1);
+      const paid = { ...(await pay()), ...name };
+      expect((await calls.call(paid)).text.length).toBe(MIB + 1);
+      const detail = expect.stringMatching(/for this very request, and its response is not kept: .* at most 1 MiB/);
+      expect((await calls.call(paid)).body).toMatchObject({ code: 'payment_already_used', detail });
       fixture().upstream.respond(answers);
       expect((await calls.call(name)).status).toBe(402);
       expect(await calledAs({ ...(await pay()), ...name })).toEqual(['job 1', null]);

@@ -173,11 +173,15 @@ describe('a new project', () => {
     });
   });
 
-  test('cannot have a slug that is taken, by whomever', async () => {
+  test('cannot have a slug that is taken, by whomever; its owner alone is told that it is his own', async () => {
     const slug = newSlug();
     await create({ slug });
-    for (const headers of [asAlice, asBob]) {
-      expect(outcomeOf(await post(draft({ slug }), headers))).toEqual([409, 'slug_taken']);
+    for (const [headers, told] of [
+      [asAlice, `The slug "${slug}" is taken by a project of your own; change that one, or choose another slug.`],
+      [asBob, `The slug "${slug}" is taken; choose another one.`],
+    ] as const) {
+      const refused = await post(draft({ slug }), headers);
+      expect([...outcomeOf(refused), refused.body['detail']]).toEqual([409, 'slug_taken', told]);
     }
   });
 

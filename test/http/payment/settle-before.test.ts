@@ -238,7 +238,12 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
     expect(again.status).toBe(status);
     expect(receiptOf(again)).toEqual(receiptOf(first));
     if (status === 200) expect((await again.arrayBuffer()).byteLength).toBe(size);
-    else expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
+    else {
+      const detail = expect.stringMatching(/for this very request, and its response is not kept: .* at most 1 MiB/);
+      expect(await again.json()).toMatchObject({ code: 'payment_already_used', detail });
+      const otherwise = expect.stringContaining('for another request or by somebody else');
+      expect(await (await get(v2, '/stream?other')).json()).toMatchObject({ detail: otherwise });
+    }
     expect(runs).toBe(1);
   });
 

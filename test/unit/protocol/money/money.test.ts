@@ -139,7 +139,7 @@ describe('readPrice', () => {
     expect(readPrice(price, TOKENS)).toEqual({ ok: false, detail: expect.stringMatching(/./) });
   });
 
-  const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
+  const FORMS = 'write a price as "$0.01", "0.5 USDG" or { amount: 10000n, asset: "USDC" }';
 
   test.each([
     ['0.0 USDC', 'a price must be more than zero, not "0.0 USDC"; what is free needs no gate'],
@@ -285,6 +285,30 @@ describe('parseDecimal and formatAmount', () => {
       }),
     );
   });
+});
+
+test.each(Object.entries(KNOWN_TOKENS))('on %s the forms that are told can be written there', (_network, tokens) => {
+  for (const wrong of ['1 2 3', '-1 USDC', 'five USDC', '$0.0000001', -1, Number.NaN, null, { price: 1 }]) {
+    const read = readPrice(wrong, tokens);
+    const forms = [...(read.ok ? '' : read.detail).matchAll(/"(\$0\.01|0\.5 \w+)"/g)].map(([, form]) => form);
+    expect(forms).toHaveLength(2);
+    for (const form of forms) expect(readPrice(form, tokens)).toMatchObject({ ok: true });
+  }
+});
+
+test.each(['FOO', 'SAT', 'EUR'])('%s is no slip of the pen for another token', (symbol) => {
+  const read = readPrice(`1 ${symbol}`, KNOWN_TOKENS['solana-devnet']);
+  expect(read).toMatchObject({ detail: expect.stringContaining('the known ones are USDC') });
+});
+
+test.each([
+  ['SLO', 'SOL'],
+  ['SOLL', 'SOL'],
+  ['UDSC', 'USDC'],
+  ['PYSUD', 'PYUSD'],
+])('%s is one for %s', (symbol, meant) => {
+  const read = readPrice(`1 ${symbol}`, KNOWN_TOKENS['solana-devnet']);
+  expect(read).toMatchObject({ detail: expect.stringContaining(`did you mean "${meant}"?`) });
 });
 
 test('a token that only other networks have is no slip: what is known is told, and how to add it', () => {

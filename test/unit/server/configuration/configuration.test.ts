@@ -74,6 +74,37 @@ test('a key file with nothing in it is said to be empty', () => {
   expect(told).toContain(`FACILITATOR_KEYPAIR must be a Solana key of 64 bytes, and the file "${path}" is empty`);
 });
 
+test.each(['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'SOLANA_DEVNET_FACILITATOR_KEYPAIR'])(
+  'of %s it is told which file is not there, is none, or holds no key',
+  (name) => {
+    const missing = join(folder, 'nope.json');
+    expect(faultsOf({ [name]: missing })).toContain(`${name} must be the path of a readable key file`);
+    expect(faultsOf({ [name]: missing })).toContain(`, and there is no file "${missing}"`);
+    expect(faultsOf({ [name]: 'keys/nope.json' })).toContain('there is no file "keys/nope.json"');
+    expect(faultsOf({ [name]: '/run/secrets/nope' })).toContain('there is no file "/run/secrets/nope"');
+    expect(faultsOf({ [name]: '/My keys/nope' })).toContain('there is no file "/My keys/nope"');
+    expect(faultsOf({ [name]: folder })).toContain(`"${folder}" cannot be read`);
+    const short = file('short.json', '[1,2,3]');
+    expect(faultsOf({ [name]: short })).toContain(`and the file "${short}" holds none`);
+  },
+);
+
+test.each([
+  ['base58 with a letter too few', bs58.encode(KEY).slice(0, 60)],
+  ['base64', Buffer.from(KEY).toString('base64')],
+  ['base64 that begins like a path', `/${Buffer.from(KEY).toString('base64')}`],
+  ['hexadecimal', Buffer.from(KEY).toString('hex')],
+  ['a list without brackets', [...KEY].join(' ')],
+  ['a passphrase', 'correct horse battery staple'],
+])('of a key that is written as %s nothing is shown', (_form, secret) => {
+  expect(faultsOf({ REFUND_KEYPAIR: secret })).not.toContain(secret.slice(0, 12));
+});
+
+test.each(['opne', 'Open', 'me, you'])('of owners, %j is told with both forms', (text) => {
+  const forms = 'GATEWAY_OWNERS must be "open", or a list of wallets, base58, separated by commas';
+  expect(faultsOf({ GATEWAY_OWNERS: text })).toContain(forms);
+});
+
 test('an empty variable is as good as none', () => {
   expect(readConfiguration({ PORT: '', JWT_SECRET: '', TIERS_FILE: '', LOG_LEVEL: '' })).toEqual(readConfiguration({}));
 });
