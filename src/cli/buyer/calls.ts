@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { CALL_LIST_PATHS, callsResponse, ownCallsResponse } from '../../http/analytics/call-schemas.js';
 import { fillPath } from '../../http/framework/path.js';
-import { none, readArguments } from '../arguments/arguments.js';
+import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printText } from '../output/terminal.js';
@@ -14,8 +14,7 @@ type Call = z.output<typeof callsResponse>['data'][number] | z.output<typeof own
 
 const TIME_LENGTH = '2026-01-31T12:00:00'.length;
 const OPTIONS = {
-  server: { type: 'string' },
-  json: { type: 'boolean' },
+  ...SERVER_FLAGS,
   csv: { type: 'boolean' },
   of: { type: 'string' },
   project: { type: 'string' },

@@ -1,5 +1,5 @@
 import { EVENTS_PATHS, eventsResponse } from '../../http/events/schemas.js';
-import { none, readArguments } from '../arguments/arguments.js';
+import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
@@ -25,8 +25,7 @@ Example:
   tollhouse events --types call.failed`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
-      json: { type: 'boolean' },
+      ...SERVER_FLAGS,
       types: { type: 'string' },
       project: { type: 'string' },
       limit: { type: 'string', default: '20' },

@@ -8,7 +8,7 @@ import {
 } from '../../http/projects/marketplace-schemas.js';
 import { plain } from '../../lib/plain-text.js';
 import { terminalExample } from '../../pages/market/listing-examples.js';
-import { readArguments } from '../arguments/arguments.js';
+import { readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { counted } from '../output/counted.js';
 import { printPrices, printRoutes } from '../output/price-text.js';
@@ -46,8 +46,7 @@ Examples:
   tollhouse marketplace show weather`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
-      json: { type: 'boolean' },
+      ...SERVER_FLAGS,
       tag: { type: 'string' },
       token: { type: 'string' },
       'min-price': { type: 'string' },

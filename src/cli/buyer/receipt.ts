@@ -1,6 +1,6 @@
 import { fillPath, RECEIPT_PATH } from '../../http/framework/path.js';
 import { ownReceiptResponse } from '../../http/payments/own-receipt-schemas.js';
-import { onlyOne, readArguments } from '../arguments/arguments.js';
+import { onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep, printText } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
@@ -23,9 +23,8 @@ Example:
   tollhouse receipt pay_7Yh3… --html > receipt.html`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
+      ...SERVER_FLAGS,
       html: { type: 'boolean' },
-      json: { type: 'boolean' },
     });
     const id = onlyOne(positionals, USAGE);
     if (values.html && values.json) throw new UsageError('--html or --json, not both');

@@ -1,5 +1,5 @@
 import { SPENDING_PATH, spendingResponse } from '../../http/spending/schemas.js';
-import { none, readArguments } from '../arguments/arguments.js';
+import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine } from '../output/terminal.js';
@@ -22,8 +22,7 @@ Example:
   tollhouse spending --from 2026-01-01 --to 2026-02-01`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
-      json: { type: 'boolean' },
+      ...SERVER_FLAGS,
       key: { type: 'string' },
       project: { type: 'string' },
       mode: { type: 'string' },

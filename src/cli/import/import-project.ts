@@ -3,7 +3,7 @@ import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { routeName } from '../../storage/projects/project-routes.js';
-import { onlyOne, readArguments } from '../arguments/arguments.js';
+import { onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import type { PricesArgument } from '../arguments/prices-argument.js';
 import { changesFrom, PROJECT_FLAGS, type ProjectChanges, patchOf } from '../arguments/project-flags.js';
 import type { RouteArgument } from '../arguments/route-argument.js';
@@ -23,8 +23,7 @@ const FLAGS = {
   ...PROJECT,
   'dry-run': { type: 'boolean' },
   'without-document': { type: 'boolean' },
-  server: { type: 'string' },
-  json: { type: 'boolean' },
+  ...SERVER_FLAGS,
 } as const;
 
 const USAGE = 'tollhouse projects import <openapi.json> --slug <slug> [--upstream <url>] [--price <price>] [--dry-run]';

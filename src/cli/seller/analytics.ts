@@ -3,7 +3,7 @@ import { findTimeZone, startOfDate, type TimeZone } from '../../gateway/figures/
 import { ANALYTICS_PATHS, analyticsResponse } from '../../http/analytics/schemas.js';
 import { fillPath } from '../../http/framework/path.js';
 import { DAY_MS } from '../../storage/calls/periods.js';
-import { onlyOne, readArguments } from '../arguments/arguments.js';
+import { onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
@@ -39,14 +39,13 @@ Examples:
   tollhouse analytics weather --by route --csv > routes.csv`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
+      ...SERVER_FLAGS,
       from: { type: 'string' },
       to: { type: 'string' },
       interval: { type: 'string', default: 'day' },
       tz: { type: 'string' },
       by: { type: 'string' },
       csv: { type: 'boolean' },
-      json: { type: 'boolean' },
     });
     const name = onlyOne(positionals, USAGE);
     if (values.csv && values.json) throw new UsageError('--csv or --json, not both');

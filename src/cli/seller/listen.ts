@@ -1,5 +1,5 @@
 import { plain } from '../../lib/plain-text.js';
-import { none, readArguments } from '../arguments/arguments.js';
+import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { jsonText } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
 import { openSession } from '../session/session.js';
@@ -8,8 +8,7 @@ import { followEvents, type StreamedEvent } from './follow-events.js';
 import { createForwarder } from './forward-events.js';
 
 const OPTIONS = {
-  server: { type: 'string' },
-  json: { type: 'boolean' },
+  ...SERVER_FLAGS,
   project: { type: 'string' },
   types: { type: 'string' },
   forward: { type: 'string' },

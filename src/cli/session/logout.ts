@@ -1,5 +1,5 @@
 import { AUTH_PATHS } from '../../http/auth/schemas.js';
-import { none, readArguments } from '../arguments/arguments.js';
+import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, CommandError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
@@ -16,9 +16,8 @@ Ends the sign-in at a server, there and here.
   --json           for programs`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
-      server: { type: 'string' },
+      ...SERVER_FLAGS,
       all: { type: 'boolean' },
-      json: { type: 'boolean' },
     });
     none(positionals, 'tollhouse logout [--server <url>] [--all]');
     const servers = values.all ? signedInServers() : [serverOf(values.server)];
