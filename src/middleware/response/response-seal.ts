@@ -11,6 +11,8 @@ export interface StoredResponse {
   readonly body: Uint8Array;
   /** Of what part of the resource it is, as that was asked for; undefined where it is no part. */
   readonly range?: string | undefined;
+  /** Scopes without which nobody is to see it; undefined where it takes none. */
+  readonly neededScopes?: readonly string[] | undefined;
 }
 
 /**
