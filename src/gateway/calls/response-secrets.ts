@@ -85,11 +85,8 @@ export function createResponseSecrets({
       const at = now();
       if (keyId === undefined || at - notedAt < NOTED_EVERY_MS) return;
       notedAt = at;
-      const note = store.note(keyId).catch((error: unknown) => {
-        notedAt = Number.NEGATIVE_INFINITY;
-        throw error;
-      });
-      inBackground(note);
+      // Where that fails nothing is kept either.
+      inBackground(store.note(keyId));
     },
     notOpened: () => inBackground(lookForUnknown()),
     begin: () => inBackground(look().then(() => undefined)),
