@@ -15,7 +15,7 @@ import type { Storage } from '../storage/storage.js';
 import type { WebhookAttemptSeen } from '../telemetry/observed.js';
 import { createCallLimits } from './calls/call-limits.js';
 import { createCalls } from './calls/calls.js';
-import { createResponseSecrets } from './calls/response-secrets.js';
+import { createResponseSecrets, type ResponseSecrets } from './calls/response-secrets.js';
 import { createAnalytics } from './figures/analytics.js';
 import { createSpending } from './figures/spending.js';
 import { createSpendingReports } from './figures/spending-report.js';
@@ -142,6 +142,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     forget(slug);
     wake();
   });
+  const responseSecrets = responseSecretsOf([setup.secretsKey].flat(), parts);
   const stopListening = TOLD.map((type) => networks.joined.on(type, wake));
   return Object.freeze({
     ...selling,
@@ -153,20 +154,19 @@ export function createGateway(given: GatewayOptions): Gateway {
       spending: createSpending({ book, describeToken }),
       limits: createCallLimits({ counters, scale, now }),
     }),
-    responseSecrets: createResponseSecrets([setup.secretsKey].flat()),
-    receipts,
+    ...{ responseSecrets, receipts, now },
     ...defined({ observed }),
-    now,
     start() {
       worker.start();
       calling.start();
+      responseSecrets.begin();
       payouts.payouts?.start();
     },
     async close() {
       for (const stop of stopListening) stop();
       await endInTurn(
         () => telling.tail.close(),
-        () => endTogether(calling.close(), worker.stop(), payouts.payouts?.close()),
+        () => endTogether(calling.close(), worker.stop(), payouts.payouts?.close(), responseSecrets.ended()),
         () => book.close(),
       );
     },
@@ -181,6 +181,13 @@ interface Parts {
   readonly secretBox: SecretBox;
   readonly onFault: (error: unknown) => void;
   readonly now: () => number;
+}
+
+function responseSecretsOf(
+  secretsKeys: readonly string[],
+  { secretBox, stores, onFault, now }: Parts,
+): ResponseSecrets {
+  return createResponseSecrets({ secretsKeys, box: secretBox, store: stores.responseKeys, onFault, now });
 }
 
 function strangersOf(

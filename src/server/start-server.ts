@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Express } from 'express';
-import { badOption } from '../errors/errors.js';
+import { badOption, TollhouseError } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
@@ -49,11 +49,16 @@ export interface RunningServer {
   readonly demo: boolean;
   /** Whether wallets can sign in for tokens. */
   readonly tokens: boolean;
-  /** Refuses new work, finishes what is under way (15 s at most), then lets go of everything. */
+  /**
+   * Refuses new work, finishes what is under way (15 s at most), then lets go of everything. Rejects, once all is let go of, where the
+   * last could not be written down.
+   */
   close(): Promise<void>;
 }
 
 const SECRET_BYTES = 48;
+const NOT_ALL_WRITTEN =
+  'stopped, but the last of what was to be written down could not be; nothing that was paid and answered is lost, and what was under way is settled by the next start';
 const MOVED =
   'another program has port 8899, or 8900 beside it, so the sandbox has others: what asks 8899, as tollhouse pay --demo, asks another chain unless --rpc names this one';
 
@@ -112,18 +117,27 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
       chain,
       demo: payTo !== undefined,
       tokens: configuration.jwtSecret !== undefined,
-      async close() {
-        logger.info({}, 'stopping');
-        // Event streams have no end of their own.
-        await endInTurn(() => gateway.tail.close(), stop, letGo);
-        logger.info({}, 'stopped');
-      },
+      // Event streams have no end of their own.
+      close: () => end(logger, () => gateway.tail.close(), stop, letGo),
     };
   } catch (error) {
     // What cannot be ended either must not hide why it does not start.
     await letGo().catch(() => undefined);
     throw error;
   }
+}
+
+/** Ends a server, and tells the log of it; rejects where something could not be ended well, though nothing is open any more. */
+async function end(logger: ServerLogger, ...ends: readonly (() => unknown)[]): Promise<void> {
+  logger.info({}, 'stopping');
+  try {
+    await endInTurn(...ends);
+  } catch (cause) {
+    logger.error({ reason: wholeError(cause) }, NOT_ALL_WRITTEN);
+    const isAway = cause instanceof TollhouseError && cause.code === 'store_unavailable';
+    throw isAway ? new TollhouseError('store_unavailable', NOT_ALL_WRITTEN, { cause }) : cause;
+  }
+  logger.info({}, 'stopped');
 }
 
 async function openServer(app: Express, configuration: ServerConfiguration, logger: ServerLogger): Promise<Server> {

@@ -9,6 +9,8 @@ import { createSqlCallStore } from './calls/sql-call-store.js';
 import { createSqlCreditStore } from './calls/sql-credit-store.js';
 import type { EventLog } from './events/event-log.js';
 import { createSqlEventLog } from './events/sql-event-log.js';
+import type { ResponseKeyStore } from './idempotency/response-keys.js';
+import { createSqlResponseKeys } from './idempotency/sql-response-keys.js';
 import type { ServiceKeyStore } from './keys/service-keys.js';
 import { createSqlServiceKeys } from './keys/sql-service-keys.js';
 import type { OwnerStore } from './owners/owners.js';
@@ -32,6 +34,7 @@ import type { WebhookStore } from './webhooks/webhooks.js';
 export interface GatewayStores {
   readonly projects: ProjectStore;
   readonly projectSecrets: ProjectSecretsStore;
+  readonly responseKeys: ResponseKeyStore;
   readonly upstreamHealth: UpstreamHealthStore;
   readonly keys: ServiceKeyStore;
   readonly book: CallStore;
@@ -70,9 +73,11 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
   const payouts = createSqlPayoutStore(database, now);
   const audit = createSqlAuditLog(database);
   const owners = createSqlOwners(database);
+  const responseKeys = createSqlResponseKeys(database, now);
   return {
     projects: createSqlProjects(database),
     projectSecrets: createSqlProjectSecrets(database),
+    responseKeys,
     upstreamHealth: createSqlUpstreamHealth(database),
     keys: createSqlServiceKeys(database),
     book,
@@ -91,7 +96,8 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
       const calls = (await book.prune(booksBefore, booksBefore, limit)) + (await credit.prune(limit));
       const range = [before, limit, askedBefore] as const;
       const told = (await deliveries.prune(...range)) + (await events.prune(...range));
-      return calls + told + (await payouts.prune(booksBefore, limit)) + (await audit.prune(booksBefore, limit));
+      const keys = await responseKeys.prune(limit);
+      return calls + told + keys + (await payouts.prune(booksBefore, limit)) + (await audit.prune(booksBefore, limit));
     },
   };
 }

@@ -42,6 +42,8 @@ export class AddressRefused extends Error {
 type Protocol = 'http:' | 'https:';
 
 const MAX_URL_LENGTH = 2048;
+/** With half a surrogate pair, which no database keeps. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Other ports below are those of services that are not spoken to over HTTP. */
 const FIRST_FREE_PORT = 1024;
@@ -109,6 +111,8 @@ function letIn(what: string): string {
 /** What can be seen without resolving the name. */
 function shapeFault(text: string): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  // URL drops or encodes some of them, and what is kept is the text itself.
+  if (UNPRINTABLE.test(text)) return 'must be one line, without control characters';
   if (!URL.canParse(text)) return 'must be an https address';
   const { protocol, username, password, port } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https address';

@@ -10,6 +10,7 @@ import { createRequestNote } from '../../lib/http/request-note.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { sendError } from '../../middleware/gate/respond.js';
+import { noteHeldScopes } from '../../middleware/response/idempotency-notes.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
 import { modeOf } from '../../protocol/networks/networks.js';
@@ -78,6 +79,7 @@ export function createApiCaller(parts: ApiCallerParts): CallerFor {
     identify(req, res, parts, scope).then(
       (caller) => {
         callers.put(req, caller);
+        noteHeldScopes(res, caller.scopes);
         next();
       },
       (error: unknown) => (error instanceof TollhouseError ? sendError(res, error) : next(error)),

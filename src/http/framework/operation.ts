@@ -89,7 +89,7 @@ export interface OperationDeclaration<
   readonly faults?: FaultCodes;
   /** Whether the response is kept out of caches. Default: where a `scope` is asked for, and for every error. */
   readonly noStore?: boolean;
-  /** Throws for a caller who may not call although it has the scope. Comes before the input is checked. */
+  /** Throws for a caller who may not call although it has the scope. Comes before a kept answer is given, and before the input is checked. */
   readonly admit?: (caller: ApiCaller, params: PathParams<Path>) => void;
   /** Responds to HEAD in place of the handler. Default: the handler does, and its body is left out. */
   readonly head?: RequestHandler;
@@ -116,6 +116,8 @@ export interface OperationDeclaration<
 export interface Operation<Parts> extends OperationDescription {
   readonly noStore: boolean;
   readonly head?: RequestHandler;
+  /** Throws for a caller with the scope who may not call. */
+  readonly admit?: (req: Request) => void;
   /** Checks what an admitted request brings, and responds to it. Rejects with what is wrong. */
   readonly run: (req: Request, res: Response, parts: Parts) => Promise<void>;
 }
@@ -141,10 +143,10 @@ export function defineOperation<
   return {
     ...described,
     noStore: declared.noStore ?? scopeOf(declared) !== undefined,
+    ...(admit === undefined ? {} : { admit: (req) => admit(callerOf(req), req.params as PathParams<Path>) }),
     async run(req, res, parts) {
       const params = req.params as PathParams<Path>;
       const caller = scopeOf(declared) === undefined ? undefined : callerOf(req);
-      if (caller !== undefined) admit?.(caller, params);
       refuseNameless(params, declared);
       const query = declared.query && readInput(declared.query, req.query, { ...faults, whole: 'the query' });
       const given: unknown = bodyMayBeMissing ? (req.body ?? {}) : req.body;

@@ -36,7 +36,7 @@ const ALLOWED = [
 
 /**
  * Makes the routes of operations. A request meets, in this order: its body, read as JSON where one is declared; the check of
- * its caller; what is given as `behindCaller`; the checks of its input; the handler. Other methods of a path are refused with 405.
+ * its caller, of all that decides whether that one may call; what is given as `behindCaller`; the checks of its input; the handler. Other methods of a path are refused with 405.
  * @param parts - what the handlers work with
  * @param callerFor - checks who is calling; needed where an operation asks for a scope
  * @throws Error where an operation under `/api/v1` does not say who may call
@@ -80,7 +80,7 @@ function bringsMuch({ headers }: Request): boolean {
 }
 
 function handlersBefore(operation: Operation<never>, callerFor: CallerFor | undefined): RequestHandler[] {
-  const { path, body, bodies, noStore } = operation;
+  const { path, body, bodies, noStore, admit } = operation;
   const scope = scopeOf(operation);
   if (operation.scope === undefined && path.startsWith(`${API}/`))
     throw new Error(`${path} does not say who may call: give it a scope, or scope: 'public'`);
@@ -89,11 +89,19 @@ function handlersBefore(operation: Operation<never>, callerFor: CallerFor | unde
     ...(noStore ? [keepOutOfCaches] : []),
     ...(body === undefined && bodies === undefined ? [] : jsonBody(BODY_LIMIT)),
     ...(scope === undefined || callerFor === undefined ? [] : [callerFor(scope)]),
+    ...(admit === undefined ? [] : [admission(admit)]),
   ];
 }
 
 function allowedOf(operations: readonly OperationDescription[]): string[] {
   return ALLOWED.flatMap(([name, allowed]) => (operations.some(({ method }) => method === name) ? allowed : []));
+}
+
+function admission(admit: (req: Request) => void): RequestHandler {
+  return (req, _res, next) => {
+    admit(req);
+    next();
+  };
 }
 
 /** It holds secrets, or is for its caller only. */

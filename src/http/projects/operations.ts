@@ -5,6 +5,7 @@ import type { ProjectCaller } from '../../gateway/projects/new-project.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
 import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/projects/projects.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
+import { noteNeededScopes } from '../../middleware/response/idempotency-notes.js';
 import type { Suspensions } from '../../storage/owners/suspensions.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { type ApiCaller, seesMoneyOf } from '../framework/api-caller.js';
@@ -275,5 +276,7 @@ async function shown(
 ) {
   res.setHeader('ETag', entityTag(found.project.version));
   const suspended = await suspensions?.ofProject(found.project);
-  return projectView(found, mountAddress(req, baseUrl), suspended, caller.scopes.includes('secrets:read'));
+  const showsSecrets = caller.scopes.includes('secrets:read');
+  if (showsSecrets) noteNeededScopes(res, ['secrets:read']);
+  return projectView(found, mountAddress(req, baseUrl), suspended, showsSecrets);
 }

@@ -12,7 +12,7 @@ import { askOption } from '../gate/option-fault.js';
 import { passOf, paymentOf, serviceKeyOf, walletOf } from '../gate/request-properties.js';
 import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { acceptable } from '../response/decoded-response.js';
-import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
+import { isLeftOpen, lackingFor, neededScopesOf, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
 import { isOfOtherRange } from '../response/response-range.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
@@ -123,7 +123,9 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   if (begun.status !== 'started') return answerKnown(req, res, begun);
   onLeftOpen(res, () => void run.abandon());
   recordResponse(res, async (answer) => {
-    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer, paidBy(req, res));
+    const neededScopes = neededScopesOf(res);
+    const kept =
+      answer === undefined || isOpen(res) ? forget(run) : run.finish({ ...answer, neededScopes }, paidBy(req, res));
     noteKeeping(res, kept);
     return kept;
   });
@@ -136,6 +138,11 @@ async function forget(run: IdempotentRequest): Promise<false> {
 }
 
 async function answerKnown(req: Request, res: Response, known: Known): Promise<void> {
+  const lacking = known.status === 'replay' ? lackingFor(res, known.response.neededScopes) : [];
+  if (lacking.length > 0) {
+    const detail = `What was answered under this ${HEADER} is shown to nobody without the scope "${lacking.join('", "')}". Nothing was done again.`;
+    return sendProblem(res, 'insufficient_scope', detail);
+  }
   const isOther = known.status === 'replay' && isOfOtherRange(req, known.response);
   if (known.status === 'replay' && !isOther) return sendReplay(res, await acceptable(req, known.response));
   if (known.status === 'mismatch' || isOther) {

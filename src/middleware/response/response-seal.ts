@@ -11,6 +11,8 @@ export interface StoredResponse {
   readonly body: Uint8Array;
   /** Of what part of the resource it is, as that was asked for; undefined where it is no part. */
   readonly range?: string | undefined;
+  /** Scopes without which nobody is to see it; undefined where it takes none. */
+  readonly neededScopes?: readonly string[] | undefined;
 }
 
 /**
@@ -31,14 +33,22 @@ export interface ResponseSeal {
   reveal(hidden: string): string;
 }
 
-/** What is sealed with in the place of a secret: the first seals, and all open. */
-export type SealingSecrets = (secret: string) => readonly string[];
+/** What is sealed with in the place of a secret. */
+export interface SealingSecrets {
+  /** The first seals, and all open. */
+  of(secret: string): readonly string[];
+  /** Called when something was sealed. */
+  sealed?(): void;
+  /** Called when none of them has opened what was kept: it may be that one is missing here. */
+  notOpened?(): void;
+}
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
 
+const ITSELF: SealingSecrets = { of: (secret) => [secret] };
 const NOT_OPENED =
   'What is kept of this request cannot be opened here at the moment; nothing was charged for it now. Send it again later, and do not pay anew.';
 
@@ -48,17 +58,19 @@ const NOT_OPENED =
  * @param scope - in which the secret counts; the same secret in another scope opens nothing
  * @param sealedWith - for what is sealed with more than the secret, and found by that alone. Default: the secret
  */
-export function createSeal(scope: string, secret: string, sealedWith: SealingSecrets = (it) => [it]): ResponseSeal {
+export function createSeal(scope: string, secret: string, sealedWith: SealingSecrets = ITSELF): ResponseSeal {
   const own = derive(scope, secret);
   const { name, marking } = own;
   // Most are never asked to open anything, and nothing else than the first has sealed.
   const keyOf = (it: string) => (it === secret ? own : derive(scope, it)).sealing;
-  const seal = (bytes: Uint8Array) => encrypt(keyOf(sealedWith(secret)[0] ?? secret), bytes);
-  const open = (sealed: Uint8Array) =>
-    decrypt(
-      sealedWith(secret).map((it) => () => keyOf(it)),
-      sealed,
-    );
+  const seal = (bytes: Uint8Array) => {
+    sealedWith.sealed?.();
+    return encrypt(keyOf(sealedWith.of(secret)[0] ?? secret), bytes);
+  };
+  const open = (sealed: Uint8Array) => {
+    const keys = sealedWith.of(secret).map((it) => () => keyOf(it));
+    return decrypt(keys, sealed, () => sealedWith.notOpened?.());
+  };
   return {
     id: name.toString('hex'),
     mark: (text) => createHmac('sha256', marking).update(text).digest('hex'),
@@ -99,7 +111,7 @@ function encrypt(key: Buffer, bytes: Uint8Array): Buffer {
 }
 
 /** Tells of what no key opens as of a store that is away: what it holds is not to be had now, and nobody is to pay for it anew. */
-function decrypt(keys: readonly (() => Buffer)[], sealed: Uint8Array): Buffer {
+function decrypt(keys: readonly (() => Buffer)[], sealed: Uint8Array, failed: () => void): Buffer {
   let cause: unknown;
   for (const key of keys) {
     try {
@@ -108,6 +120,7 @@ function decrypt(keys: readonly (() => Buffer)[], sealed: Uint8Array): Buffer {
       cause = error;
     }
   }
+  failed();
   throw new TollhouseError('store_unavailable', NOT_OPENED, { cause });
 }
 

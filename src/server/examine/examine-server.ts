@@ -4,6 +4,7 @@ import { wholeError } from '../../lib/error-text.js';
 import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { missingFile, readSchema, tryDatabase } from '../../storage/sql/schema-state.js';
+import type { KeysInUse } from '../../storage/sql/secrets-keys.js';
 import type { ServerConfiguration } from '../configuration/configuration.js';
 import { foundSecretsKey } from '../configuration/kept-secrets-key.js';
 import { missingSiteName } from '../configuration/site-name.js';
@@ -11,6 +12,7 @@ import { broken, type Examined, risky, well } from './examination.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
 const MEMORY = 'memory:';
+const OTHER_KEY = 'set SECRETS_KEY to that key, or put it behind the present one, separated by a comma';
 
 /** Looks at the database without changing it: whether it opens as for a server, and whether its schema is that of this version. */
 export async function examineDatabase({ databaseUrl }: ServerConfiguration): Promise<Examined> {
@@ -61,32 +63,35 @@ export function examineSecret({ jwtSecret, chain }: ServerConfiguration): Examin
   return risky(what, detail, 'JWT_SECRET=$(openssl rand -base64 48), the same for all instances');
 }
 
-/** Whether owners can add secrets to the calls of their upstreams, and those that they have added can be opened. */
+/** Whether owners can add secrets to the calls of their upstreams, and what the database holds can be opened. */
 export async function examineSecretsKey({ secretsKey, chain, databaseUrl }: ServerConfiguration): Promise<Examined> {
   const what = 'SECRETS_KEY';
   const given = chain === undefined && secretsKey.length === 0 ? foundSecretsKey(databaseUrl) : secretsKey;
   const box = createSecretBox('tollhouse doctor', given);
-  const needed = await neededSecretsKeys(databaseUrl);
-  const missing = needed.filter((id) => !box.has(id));
-  if (missing.length > 0) {
-    const is = given.length === 0 ? 'is not set' : `is another key (id ${box.keyId})`;
-    const detail = `${is}, and the database holds secrets of upstreams under the key ${missing.join(', ')}: the server does not start`;
-    return broken(what, detail, 'set SECRETS_KEY to that key, or put it behind the present one, separated by a comma');
+  const { secretsKeys, responseKeys } = await keysInUse(databaseUrl);
+  const missingOf = (ids: readonly string[]) => ids.filter((id) => !box.has(id)).join(', ');
+  const is = given.length === 0 ? 'is not set' : `is another key (id ${box.keyId})`;
+  const [secretsOf, responsesOf] = [missingOf(secretsKeys), missingOf(responseKeys)];
+  if (secretsOf !== '') {
+    const detail = `${is}, and the database holds secrets of upstreams under the key ${secretsOf}: the server does not start`;
+    return broken(what, detail, OTHER_KEY);
   }
-  if (needed.length > 0) return well(what, 'opens all secrets of upstreams that the database holds');
+  if (responsesOf !== '') {
+    const detail = `${is}, and the database keeps responses of calls under the key ${responsesOf}, for a day at most: whoever asks for one again gets 503`;
+    return risky(what, detail, OTHER_KEY);
+  }
+  if (secretsKeys.length > 0) return well(what, 'opens all secrets of upstreams that the database holds');
   if (secretsKey.length > 0) return well(what, 'is long enough');
   if (chain === undefined) return well(what, 'is kept beside the database on the sandbox');
   const detail = 'is not set: owners cannot add keys of their own to the calls of their APIs';
   return well(what, `${detail}; SECRETS_KEY=$(openssl rand -base64 32), the same for all instances`);
 }
 
-/** Ids of the keys that the server needs; none where the database cannot be read, which is said of itself. */
-async function neededSecretsKeys(databaseUrl: string): Promise<readonly string[]> {
-  if (databaseUrl === MEMORY || missingFile(databaseUrl) !== undefined) return [];
-  return readSchema(databaseUrl).then(
-    ({ secretsKeys }) => secretsKeys,
-    () => [],
-  );
+/** The keys that the database wants; none where it cannot be read, which is said of itself. */
+async function keysInUse(databaseUrl: string): Promise<KeysInUse> {
+  const none = { secretsKeys: [], responseKeys: [] };
+  if (databaseUrl === MEMORY || missingFile(databaseUrl) !== undefined) return none;
+  return readSchema(databaseUrl).catch(() => none);
 }
 
 /** Whether the address under which clients come fits how the server is reached. */

@@ -1,3 +1,4 @@
+import { TollhouseError } from '../../errors/errors.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { type Rollup, rollupSteps, sumOf } from './rollups.js';
 
@@ -10,9 +11,11 @@ export interface RefusalCounter {
   add(rollups: readonly Rollup[]): void;
   /** Writes what was counted so far; keeps it for the next time when that fails. */
   flush(): Promise<void>;
-  /** Writes the rest, and stops. */
+  /** Writes the rest, and stops. Rejects with `store_unavailable` where they cannot be written, which is not tried again. */
   close(): Promise<void>;
 }
+
+const NOT_COUNTED = 'The last requests for payment and refusals of calls cannot be written down; figures lack them.';
 
 /**
  * A counter that writes a second after the first refusal, so that a flood of hostile requests costs one small transaction
@@ -67,7 +70,9 @@ export function createRefusalCounter(database: SqlDatabase): RefusalCounter {
     flush,
     close() {
       isClosed = true;
-      return flush();
+      return flush().catch((cause: unknown) => {
+        throw new TollhouseError('store_unavailable', NOT_COUNTED, { cause });
+      });
     },
   };
 }

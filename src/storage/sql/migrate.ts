@@ -16,10 +16,13 @@ export interface SchemaSteps {
   readonly pending: readonly string[];
 }
 
-/** How far a schema is, the room that its database takes, and ids of the keys that secrets in it are encrypted with. */
+/** How far a schema is, the room that its database takes, and ids of the keys that something in it is encrypted with. */
 export interface SchemaState extends SchemaSteps {
   readonly bytes: number;
+  /** Of secrets of upstreams: a server without one of these keys does not start. */
   readonly secretsKeys: readonly string[];
+  /** Of responses that are still kept. */
+  readonly responseKeys: readonly string[];
 }
 
 /** Answers a row where the book of steps is there. */

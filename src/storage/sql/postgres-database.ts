@@ -12,7 +12,7 @@ import {
 } from './postgres-errors.js';
 import { postgresPresence } from './presence/postgres-presence.js';
 import type { Presence } from './presence/presence.js';
-import { readSecretsKeys } from './secrets-keys.js';
+import { readKeysInUse } from './secrets-keys.js';
 import type { Row, SqlDatabase, Step } from './sql-database.js';
 
 /** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
@@ -101,7 +101,7 @@ export async function readPostgresSchema(url: string): Promise<SchemaState> {
     );
     const schema = schemaConnection(client);
     const steps = await readSteps(schema);
-    return { ...steps, bytes: Number(rows[0]?.bytes), secretsKeys: await readSecretsKeys(schema, steps) };
+    return { ...steps, bytes: Number(rows[0]?.bytes), ...(await readKeysInUse(schema, steps)) };
   });
 }
 

@@ -9,6 +9,7 @@ import { signInHeader, signInInfo, walletKeyOf } from '../../helpers/transaction
 
 const GENERATE = '/api/v1/keys/generate';
 const WANTED = { name: 'once' };
+const PRICE = { amount: '1', token: 'USDC' };
 
 describe.each(DAILY_DATABASES)('a kept answer is for its proven caller, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
@@ -54,6 +55,36 @@ describe.each(DAILY_DATABASES)('a kept answer is for its proven caller, on %s', 
     expect(refusal(await send(by, name))).toEqual([401, 'invalid_access_token']);
     expect(refusal(await send({}, name))).toEqual([401, 'unauthenticated']);
     expectSame(await send(asOwner, name), first);
+  });
+
+  test('a key that has lost a scope is shown no secret again, and changes nothing; its wallet and who has the scope are', async () => {
+    const { client, owner, asOwner, upstream } = fixture;
+    const scopes = ['projects:write', 'webhooks:write', 'secrets:read'];
+    const { id, headers } = await client.key(asOwner, { scopes });
+    const scopesNow = (some: readonly string[]) => client.ask('PATCH', `/api/v1/keys/${id}`, { scopes: some }, asOwner);
+    const draft = { slug: `once-${Date.now()}`, name: 'once', upstream: { url: upstream.origin }, pricing: PRICE };
+    const project = await send(headers, 'made', '/api/v1/projects', draft);
+    const webhook = await send(headers, 'hook', '/api/v1/webhooks', { url: upstream.url, events: ['*'] });
+    const asked = [
+      ['made', '/api/v1/projects', draft],
+      ['turned', `/api/v1/projects/${project.body['id']}/rotate-secret`, {}],
+      ['hook-turned', `/api/v1/webhooks/${webhook.body['id']}/rotate`, {}],
+    ] as const;
+    const all = () => Promise.all(asked.map(([key, path, body]) => send(headers, key, path, body)));
+    const first = await all();
+    expect(first.map(({ status }) => status)).toEqual([201, 200, 200]);
+    for (const { text } of first) expect(text).toMatch(/"(gws|whsec)_/);
+
+    await scopesNow(scopes.slice(0, 2));
+    for (const again of await all()) expect(refusal(again)).toEqual([403, 'insufficient_scope']);
+    await scopesNow(scopes);
+    expect((await all()).map(({ text }) => text)).toEqual(first.map(({ text }) => text));
+
+    const blind = await client.key(await client.signIn(owner), { scopes: ['projects:write'] });
+    const path = `/api/v1/projects/${project.body['id']}/pause`;
+    const paused = await send(blind.headers, 'paused', path, {});
+    expect([paused.status, paused.text.includes('gws_')]).toEqual([200, false]);
+    expect((await send(blind.headers, 'paused', path, {})).text).toBe(paused.text);
   });
 
   test('who signed in by header is found again by a fresh sign-in, and by nobody without one', async () => {

@@ -209,8 +209,9 @@ describe.each(['SQLite', 'Postgres'])('the secrets of upstreams in a server on %
   test.each([
     ['without a key', undefined, 'error', /^is not set, and the database holds secrets/],
     ['another key', OTHER, 'error', /^is another key \(id \w{16}\), and the database holds secrets/],
-    ['their key behind another', `${OTHER},${NEW}`, 'ok', /^opens all secrets/],
-    ['their key', NEW, 'ok', /^opens all secrets/],
+    ['their key alone, a moment after it took its place', NEW, 'warning', /another key .* keeps responses of calls/],
+    ['their key behind another', `${OTHER},${NEW},${OLD}`, 'ok', /^opens all secrets/],
+    ['their key', `${NEW},${OLD}`, 'ok', /^opens all secrets/],
   ])('are looked at before a start, %s, and nothing of them is told', async (_, secretsKey, status, detail) => {
     const found = await examine(settingsWith(secretsKey));
     expect(found).toContainEqual(

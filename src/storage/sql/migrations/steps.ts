@@ -35,6 +35,7 @@ import { unpaidRequests } from './0035-unpaid-requests.js';
 import { keptAttempts } from './0036-kept-attempts.js';
 import { requestLooks } from './0037-request-looks.js';
 import { promptWebhooks } from './0038-prompt-webhooks.js';
+import { responseKeys } from './0039-response-keys.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -79,4 +80,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0036-kept-attempts', keptAttempts],
   ['0037-request-looks', requestLooks],
   ['0038-prompt-webhooks', promptWebhooks],
+  ['0039-response-keys', responseKeys],
 ];

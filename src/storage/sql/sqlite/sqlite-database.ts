@@ -6,7 +6,7 @@ import { lineOf } from '../driver-error.js';
 import { makeFolder } from '../make-folder.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from '../migrate.js';
 import { localPresence } from '../presence/local-presence.js';
-import { readSecretsKeys } from '../secrets-keys.js';
+import { readKeysInUse } from '../secrets-keys.js';
 import {
   type Row,
   type SqlDatabase,
@@ -69,7 +69,7 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
       );
       const schema = schemaConnection(connection);
       const steps = await readSteps(schema);
-      return { ...steps, bytes, secretsKeys: await readSecretsKeys(schema, steps) };
+      return { ...steps, bytes, ...(await readKeysInUse(schema, steps)) };
     } finally {
       connection.close();
     }

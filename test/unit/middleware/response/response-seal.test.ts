@@ -34,7 +34,8 @@ test('every changed byte is noticed', () => {
 });
 
 test('what is sealed with more than its secret is found by that alone, and opened by whoever has any of what it is sealed with', () => {
-  const sealed = (...keys: readonly string[]) => createSeal('scope', SECRET, (it) => keys.map((key) => `${key} ${it}`));
+  const sealed = (...keys: readonly string[]) =>
+    createSeal('scope', SECRET, { of: (it) => keys.map((key) => `${key} ${it}`) });
   const one = sealed('first');
   expect([one.id, one.mark('request')]).toEqual([
     createSeal('scope', SECRET).id,
