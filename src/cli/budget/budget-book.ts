@@ -23,10 +23,8 @@ const spendSchema = z.object({
     .string()
     .regex(/^\d{1,20}$/)
     .transform(BigInt),
-  /** How its transaction is found on the chain, and when it cannot land any more; missing once that is of no use. */
+  /** How its transaction is found on the chain, and when it cannot land any more; missing once it is certain that it counts. */
   sent: z.object({ messageHash: z.string(), slot: z.int(), lastHeight: z.int() }).optional(),
-  /** Whether the seller has said that it was not paid. */
-  refused: z.boolean().optional(),
 });
 const bookSchema = z.object({ spends: z.array(spendSchema) });
 
@@ -60,11 +58,6 @@ export function addSpend(spend: Spend & { readonly id: string }, check: (spends:
 /** Has a spend count for good. */
 export function settleSpend(id: string): void {
   change((spends) => spends.map((it) => (it.id === id ? withoutDoubt(it) : it)));
-}
-
-/** Notes that the seller has refused a payment: it counts until it is certain that it has not landed. */
-export function refuseSpend(id: string): void {
-  change((spends) => spends.map((it) => (it.id === id ? { ...it, refused: true } : it)));
 }
 
 /** Gives a spend back: nothing was charged. */

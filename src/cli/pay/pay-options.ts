@@ -64,12 +64,15 @@ payment, five times within a minute: that is never paid twice, and who has paid 
 ${KEPT_IN}, readable by you only, before it is sent, and deleted when the whole
 answer is written; the file holds the request with its headers. Until then the command that sends it again is shown: while its outcome
 is not known, where standard output or --out takes no more (the exit code is 1), and where a terminal was not shown all of it.
+"Not paid" is said of a first answer that speaks of the payment alone: a 402 of x402, a settlement that failed, a refusal by a
+Tollhouse. Any other without a receipt may be of a proxy or a network's login page, whatever its status, 200 included: it is given out,
+the exit code is 1, and the payment is kept. Where a seller sends no receipts, and that was what you have bought, delete the file.
 The token of a pass is kept in ${PASSES_KEPT_IN}, readable by you only, and
 shown to the origin that has given it out alone.
 
 What is paid with --budget is counted in ${BUDGETS_KEPT_IN}, for each wallet and
 token, before it is sent, whatever budget it was paid under; what is paid without is not. Where less is left than the price, nothing is
-paid and the exit code is 1. What a seller has refused counts until the chain tells that it was not charged, some minutes at most.`;
+paid and the exit code is 1. What has no receipt counts until the chain tells that it was not charged, some minutes at most.`;
 
 /** A payment in a file, to be sent again. */
 export interface ResumeOptions extends AnswerForm {
