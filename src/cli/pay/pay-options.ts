@@ -59,6 +59,10 @@ the site that was asked alone, and pays what is asked then.
                      null, and "body_base64" has it; with --out the file's name is in "out" in its place
   --resume <file>    sends a payment again whose answer you have not got; no other option but --out and --json is taken
 
+Before anything is paid, a GET or HEAD that is led elsewhere (301, 302, 303, 307, 308) goes along within its site, and to https of the
+same host; what is asked and paid there is shown. Where another request is led, or to another site, is told with what to run, and the
+exit code is 1. A payment goes to the address alone whose price it pays.
+
 Where no response comes, or one that asks to come again (409, 429, 502, 503, 504), the same request goes out again with the same
 payment, five times within a minute: that is never paid twice, and who has paid gets the response. A payment is kept in a file in
 ${KEPT_IN}, readable by you only, before it is sent, and deleted when the whole

@@ -2,6 +2,7 @@ import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { tellStep } from '../output/terminal.js';
 import { coveredUntil, type PaymentVerdict } from './answers/payment-verdict.js';
+import { leadsTo } from './answers/redirect.js';
 import { type PayableRequest, reasonGiven, type UrlResponse } from './ask-url.js';
 import { type AnswerForm, giveJson } from './give-answer.js';
 import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
@@ -47,6 +48,8 @@ export function printSettlement(
   const credit = creditIn(response);
   if (credit !== undefined) tellStep('credit', credit);
   tellStep('answered', String(response.status));
+  const location = leadsTo(request.url, response);
+  if (location !== undefined) tellStep('leads to', `${location}, where the payment is not sent`);
 }
 
 const SAYS_NOTHING = 'the answer says nothing of the payment';

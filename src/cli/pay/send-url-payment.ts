@@ -3,6 +3,7 @@ import { settleSpend } from '../budget/budget-book.js';
 import { jsonText, secondsSince, tellStep, withProgress } from '../output/terminal.js';
 import { writeOut } from '../output/write-out.js';
 import { coveredUntil, isServed, verdictOf } from './answers/payment-verdict.js';
+import { leadsTo } from './answers/redirect.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
 import { type AnswerForm, giveBody } from './give-answer.js';
@@ -89,7 +90,8 @@ function factsOf(
   again: string | undefined,
 ) {
   const by = doubts === 0 && coveredUntil(response) !== undefined ? 'pass' : undefined;
-  return defined({ admitted_by: by, price, payer, pay_to: payTo, detail: headBuysNothing(request, response), again });
+  const told = { detail: headBuysNothing(request, response), location: leadsTo(request.url, response), again };
+  return defined({ admitted_by: by, price, payer, pay_to: payTo, ...told });
 }
 
 /** What is not noted counts until the chain tells that it has charged nothing. */
