@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NETWORK_IDS } from '../../protocol/types.js';
 import { CommandError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 import { changeState, readChanged } from '../state/change-state.js';
 import { stateFolder } from '../state/state-folder.js';
 import { LONGEST_WINDOW_MS } from './budget.js';
@@ -70,9 +71,8 @@ function change(make: (spends: readonly Spend[]) => readonly Spend[]): void {
     changeState(NAME, (text) => ({ text: writeBook(merged(make(readBook(text)), Date.now())), result: undefined }));
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
-      `the budget's book cannot be written in ${stateFolder()}/${NAME} (${reason}); name a folder that can be written in XDG_STATE_HOME`,
+      `the budget's book cannot be written in ${stateFolder()}/${NAME} (${fileFault(error)}); name a folder that can be written in XDG_STATE_HOME`,
     );
   }
 }
