@@ -6,7 +6,7 @@ import { rpcArgument } from '../arguments/rpc-argument.js';
 import { readBudget, type WalletBudget } from '../budget/budget.js';
 import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
 import { UsageError } from '../command.js';
-import type { AnswerForm } from './give-answer.js';
+import type { AnswerForm } from './answers/give-answer.js';
 import { PASSES_KEPT_IN } from './kept-passes.js';
 import { KEPT_IN } from './kept-payment.js';
 

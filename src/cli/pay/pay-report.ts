@@ -1,10 +1,10 @@
 import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { tellStep } from '../output/terminal.js';
+import { type AnswerForm, giveJson } from './answers/give-answer.js';
 import { coveredUntil, type PaymentVerdict } from './answers/payment-verdict.js';
 import { leadsTo } from './answers/redirect.js';
 import { type PayableRequest, reasonGiven, type UrlResponse } from './ask-url.js';
-import { type AnswerForm, giveJson } from './give-answer.js';
 import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
 import type { UrlPayment } from './url-payment.js';
 
