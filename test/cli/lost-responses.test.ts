@@ -136,7 +136,9 @@ test('Ctrl-C while a payment is under way ends pay with what is known, and the p
 });
 
 test('what is refused at once is not paid, is not sent again, and is not kept', async () => {
-  losses = [(_answer, res) => void res.writeHead(402, { 'content-type': 'application/json' }).end('{"error":"no"}')];
+  const { headers } = await fetch(`${url}/demo`);
+  const asked = { 'payment-required': headers.get('payment-required') ?? '' };
+  losses = [(_answer, res) => void res.writeHead(402, asked).end('{}')];
   const { code, text } = await fixture.run(...payArgs());
   expect(code).toBe(1);
   expect(text).toMatch(/not paid +402: /);

@@ -14,8 +14,8 @@ describe('tollhouse pay with a budget', () => {
   let shop: string;
   /** How many responses to payments a proxy turns into what it likes. */
   let lies: number[] = [];
-  /** Whether the shop refuses payments, without a look at them. */
-  let refuses = false;
+  /** How payments are kept from the shop: it is asked without, and refuses, or somebody before it answers. */
+  let kept: 'without' | 'somebody' | undefined;
 
   beforeAll(async () => {
     fixture = await openPayFixture();
@@ -23,7 +23,8 @@ describe('tollhouse pay with a budget', () => {
     shop = await fixture.serve((app) => {
       app.use((req, res, next) => {
         const pays = req.headers['payment-signature'] !== undefined;
-        if (pays && refuses) return void res.status(402).end('no');
+        if (pays && kept === 'somebody') return void res.status(404).end('no');
+        if (kept === 'without') delete req.headers['payment-signature'];
         const lie = pays ? lies.shift() : undefined;
         const end = res.end.bind(res);
         if (lie !== undefined) {
@@ -47,7 +48,7 @@ describe('tollhouse pay with a budget', () => {
   beforeEach(async () => {
     await fixture.newBuyer('5');
     lies = [];
-    refuses = false;
+    kept = undefined;
   });
   afterEach(stopFiles);
 
@@ -95,21 +96,21 @@ describe('tollhouse pay with a budget', () => {
     expect([code, text]).toEqual([1, expect.stringContaining('price is 0.5 USDC, and the budget is in USDT')]);
   });
 
-  test('is given back what was refused, once it cannot be charged any more', async () => {
-    refuses = true;
-    expect(await pay('/single', '0.5 USDC/total')).toMatchObject({
-      code: 1,
-      text: expect.stringMatching(/not paid +/),
-    });
-    refuses = false;
+  test.each([
+    ['was refused', 'without', /not paid +402/],
+    ['somebody before the shop has answered', 'somebody', /not known +404/],
+  ] as const)('is given back what %s, once it cannot be charged any more', async (_what, how, told) => {
+    kept = how;
+    expect(await pay('/single', '0.5 USDC/total')).toMatchObject({ code: 1, text: expect.stringMatching(told) });
+    kept = undefined;
     expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);
     await passBlocks();
     expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);
   });
 
-  test('is not given back what a seller says he has refused, and has charged', async () => {
+  test('is not given back what a seller does not say that he has charged', async () => {
     lies = [402];
-    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(/not paid +402/);
+    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(/not known +402/);
     expect(held()).toBe(4_500_000n);
     await passBlocks();
     expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);

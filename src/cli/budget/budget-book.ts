@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { NETWORK_IDS } from '../../protocol/types.js';
 import { CommandError } from '../command.js';
+import { fileFault } from '../output/system-words.js';
 import { changeState, readChanged } from '../state/change-state.js';
 import { stateFolder } from '../state/state-folder.js';
 import { LONGEST_WINDOW_MS } from './budget.js';
@@ -23,10 +24,8 @@ const spendSchema = z.object({
     .string()
     .regex(/^\d{1,20}$/)
     .transform(BigInt),
-  /** How its transaction is found on the chain, and when it cannot land any more; missing once that is of no use. */
+  /** How its transaction is found on the chain, and when it cannot land any more; missing once it is certain that it counts. */
   sent: z.object({ messageHash: z.string(), slot: z.int(), lastHeight: z.int() }).optional(),
-  /** Whether the seller has said that it was not paid. */
-  refused: z.boolean().optional(),
 });
 const bookSchema = z.object({ spends: z.array(spendSchema) });
 
@@ -62,11 +61,6 @@ export function settleSpend(id: string): void {
   change((spends) => spends.map((it) => (it.id === id ? withoutDoubt(it) : it)));
 }
 
-/** Notes that the seller has refused a payment: it counts until it is certain that it has not landed. */
-export function refuseSpend(id: string): void {
-  change((spends) => spends.map((it) => (it.id === id ? { ...it, refused: true } : it)));
-}
-
 /** Gives a spend back: nothing was charged. */
 export function giveSpendBack(id: string): void {
   change((spends) => spends.filter((it) => it.id !== id));
@@ -77,9 +71,8 @@ function change(make: (spends: readonly Spend[]) => readonly Spend[]): void {
     changeState(NAME, (text) => ({ text: writeBook(merged(make(readBook(text)), Date.now())), result: undefined }));
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
-      `the budget's book cannot be written in ${stateFolder()}/${NAME} (${reason}); name a folder that can be written in XDG_STATE_HOME`,
+      `the budget's book cannot be written in ${stateFolder()}/${NAME} (${fileFault(error)}); name a folder that can be written in XDG_STATE_HOME`,
     );
   }
 }

@@ -6,7 +6,7 @@ import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import { CommandError } from '../command.js';
 import type { WalletBudget } from './budget.js';
 import { addSpend, spendsOf } from './budget-book.js';
-import { clearRefused } from './clear-refused.js';
+import { clearDoubtful } from './clear-doubtful.js';
 import { overBudget, type WantedSpend } from './over-budget.js';
 
 /** A budget as a wallet uses it. */
@@ -32,7 +32,7 @@ export function openBudget(
   const accountOf = ({ paidIn: { asset } }: WantedSpend) => ({ payer, network, asset });
   return {
     async refusalOf(wanted) {
-      await clearRefused(accountOf(wanted), rpc);
+      await clearDoubtful(accountOf(wanted), rpc);
       return overBudget(budget, wanted, spendsOf(accountOf(wanted)));
     },
     async take(wanted, transaction) {

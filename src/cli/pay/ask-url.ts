@@ -77,7 +77,8 @@ function isOpen(response: UrlResponse): boolean {
   return problemField(response, 'retryable') !== false;
 }
 
-function problemField(response: UrlResponse, name: string): unknown {
+/** A member of a problem, or of any other JSON object; undefined where there is none. */
+export function problemField(response: UrlResponse, name: string): unknown {
   try {
     return Reflect.get(Object(JSON.parse(bodyText(response))), name);
   } catch {

@@ -1,4 +1,5 @@
 import { tellStep } from '../output/terminal.js';
+import { goesOnTo } from './answers/redirect.js';
 import { asksToSignIn, askUrl, type PayableRequest, problemCode, reasonGiven, type UrlResponse } from './ask-url.js';
 import { forgetToken, keepToken, tokensFor } from './kept-passes.js';
 import type { PayOptions } from './pay-options.js';
@@ -8,6 +9,8 @@ import { signInHeader } from './sign-in-header.js';
 /** How a request was answered that has not paid. */
 export interface UnpaidAnswer {
   readonly response: UrlResponse;
+  /** Where it was asked for at last. */
+  readonly url: string;
   /** What has let it in; missing where nothing has, or nothing was asked for. */
   readonly by?: 'pass' | 'sign-in';
   /** The sign-in that is asked for before all else, to be sent with the payment; missing where none is asked for. */
@@ -30,11 +33,28 @@ const ASKED_AGAIN =
   'is asked for again: one is not enough here; send an access token of the site for the other, -H "Authorization: Bearer …"';
 
 /**
+ * Asks for a URL without paying, and where it leads on its site; see {@link askAt}.
+ * @throws CommandError where it leads elsewhere
+ */
+export async function askUnpaid(options: PayOptions): Promise<UnpaidAnswer> {
+  let { url } = options;
+  for (let times = 0; ; times += 1) {
+    const entry = await askAt({ ...options, url });
+    const next = goesOnTo({ ...options, url }, entry.response, times);
+    if (next === undefined) return { ...entry, url };
+    tell(options, 'leads to', next);
+    url = next;
+  }
+}
+
+type Entry = Omit<UnpaidAnswer, 'url'>;
+
+/**
  * Asks for a URL by what its payer has bought there before: with the tokens that are kept for it, then by signing in, where the
  * 402 offers that. Where neither lets it in, the answer is the 402 to be paid. Where it wants a sign-in before all else it gets one,
  * even if everything is to be paid anew.
  */
-export async function askUnpaid(options: PayOptions): Promise<UnpaidAnswer> {
+async function askAt(options: PayOptions): Promise<Entry> {
   const wallet = walletAddress(options.wallet);
   const isProven = showsProof(options.headers);
   const isAsItIs = options.anew || isProven;
@@ -57,7 +77,7 @@ export async function askUnpaid(options: PayOptions): Promise<UnpaidAnswer> {
   return trySignIn(options, refused, mustSignIn);
 }
 
-async function trySignIn(options: PayOptions, refused: UrlResponse, mustSignIn: boolean): Promise<UnpaidAnswer> {
+async function trySignIn(options: PayOptions, refused: UrlResponse, mustSignIn: boolean): Promise<Entry> {
   const header = signInHeader(options.url, refused, options.wallet);
   if (header?.ok !== true) return notSigned(options, refused, { fault: header?.detail, mustSignIn });
   tell(options, 'sign-in', mustSignIn ? 'asked for, signed' : 'offered, signed');
@@ -83,7 +103,7 @@ function notSigned(
   options: PayOptions,
   response: UrlResponse,
   { fault, mustSignIn }: { readonly fault: string | undefined; readonly mustSignIn: boolean },
-): UnpaidAnswer {
+): Entry {
   if (!mustSignIn) {
     if (fault !== undefined) tell(options, 'sign-in', `offered, and not signed: ${fault}`);
     return { response };
@@ -111,7 +131,7 @@ export function noteToken(
   }
 }
 
-function entered(options: PayOptions, response: UrlResponse, by: 'pass' | 'sign-in'): UnpaidAnswer {
+function entered(options: PayOptions, response: UrlResponse, by: 'pass' | 'sign-in'): Entry {
   noteToken({ url: options.url, wallet: walletAddress(options.wallet) }, response, options.json);
   return { response, by };
 }

@@ -51,7 +51,7 @@ export function tokensFor({ url, method, wallet }: Wanted): readonly KeptToken[]
 /**
  * Keeps a token that a response has brought, in the place of the one for the same.
  * @returns what it covers; undefined where it is not kept, as it is none of ours, or of another wallet
- * @throws Error of the file system where it cannot be written
+ * @throws SystemError where it cannot be written
  */
 export function keepToken({ url, wallet }: Omit<Wanted, 'method'>, token: string): string | undefined {
   const claims = token.length > MAX_TOKEN_LENGTH ? undefined : claimsOf(token);

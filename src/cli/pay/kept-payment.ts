@@ -78,7 +78,7 @@ function newName(): string {
   return `${new Date().toISOString().replace(/[:.]/g, '-')}-${randomHex(4)}.json`;
 }
 
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+/** A text as a shell takes it, as one word. */
+export function quoted(text: string): string {
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

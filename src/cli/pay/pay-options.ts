@@ -6,7 +6,7 @@ import { rpcArgument } from '../arguments/rpc-argument.js';
 import { readBudget, type WalletBudget } from '../budget/budget.js';
 import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
 import { UsageError } from '../command.js';
-import type { AnswerForm } from './give-answer.js';
+import type { AnswerForm } from './answers/give-answer.js';
 import { PASSES_KEPT_IN } from './kept-passes.js';
 import { KEPT_IN } from './kept-payment.js';
 
@@ -59,17 +59,24 @@ the site that was asked alone, and pays what is asked then.
                      null, and "body_base64" has it; with --out the file's name is in "out" in its place
   --resume <file>    sends a payment again whose answer you have not got; no other option but --out and --json is taken
 
+Before anything is paid, a GET or HEAD that is led elsewhere (301, 302, 303, 307, 308) goes along within its site, and to https of the
+same host; what is asked and paid there is shown. Where another request is led, or to another site, is told with what to run, and the
+exit code is 1. A payment goes to the address alone whose price it pays.
+
 Where no response comes, or one that asks to come again (409, 429, 502, 503, 504), the same request goes out again with the same
 payment, five times within a minute: that is never paid twice, and who has paid gets the response. A payment is kept in a file in
 ${KEPT_IN}, readable by you only, before it is sent, and deleted when the whole
 answer is written; the file holds the request with its headers. Until then the command that sends it again is shown: while its outcome
 is not known, where standard output or --out takes no more (the exit code is 1), and where a terminal was not shown all of it.
+"Not paid" is said of a first answer that speaks of the payment alone: a 402 of x402, a settlement that failed, a refusal by a
+Tollhouse. Any other without a receipt may be of a proxy or a network's login page, whatever its status, 200 included: it is given out,
+the exit code is 1, and the payment is kept. Where a seller sends no receipts, and that was what you have bought, delete the file.
 The token of a pass is kept in ${PASSES_KEPT_IN}, readable by you only, and
 shown to the origin that has given it out alone.
 
 What is paid with --budget is counted in ${BUDGETS_KEPT_IN}, for each wallet and
 token, before it is sent, whatever budget it was paid under; what is paid without is not. Where less is left than the price, nothing is
-paid and the exit code is 1. What a seller has refused counts until the chain tells that it was not charged, some minutes at most.`;
+paid and the exit code is 1. What has no receipt counts until the chain tells that it was not charged, some minutes at most.`;
 
 /** A payment in a file, to be sent again. */
 export interface ResumeOptions extends AnswerForm {

@@ -1,8 +1,10 @@
 import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { tellStep } from '../output/terminal.js';
+import { type AnswerForm, giveJson } from './answers/give-answer.js';
+import { coveredUntil, type PaymentVerdict } from './answers/payment-verdict.js';
+import { leadsTo } from './answers/redirect.js';
 import { type PayableRequest, reasonGiven, type UrlResponse } from './ask-url.js';
-import { type AnswerForm, giveJson } from './give-answer.js';
 import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
 import type { UrlPayment } from './url-payment.js';
 
@@ -46,7 +48,11 @@ export function printSettlement(
   const credit = creditIn(response);
   if (credit !== undefined) tellStep('credit', credit);
   tellStep('answered', String(response.status));
+  const location = leadsTo(request.url, response);
+  if (location !== undefined) tellStep('leads to', `${location}, where the payment is not sent`);
 }
+
+const SAYS_NOTHING = 'the answer says nothing of the payment';
 
 function printUnsettled(response: UrlResponse, verdict: PaymentVerdict, known: string | undefined): void {
   const ends = coveredUntil(response);
@@ -55,27 +61,10 @@ function printUnsettled(response: UrlResponse, verdict: PaymentVerdict, known: s
     tellStep('', 'it is prolonged when less than one of its times is left; another wallet pays now');
     return;
   }
-  const reason = `${response.status}: ${known ?? reasonGiven(response) ?? 'the server says nothing of the payment'}`;
+  const reason = `${response.status}: ${known ?? reasonGiven(response) ?? SAYS_NOTHING}`;
   tellStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
-}
-
-/** When the pass ends that a payment would have prolonged too far, and that has let its request in instead; undefined where none has. */
-export function coveredUntil({ status, header }: UrlResponse): string | undefined {
-  return status < 400 && readReceipt(header) === undefined ? (header('access-pass-ends') ?? undefined) : undefined;
-}
-
-/** What a response proves of the payment. */
-export type PaymentVerdict = 'paid' | 'refused' | 'open';
-
-/**
- * What a response proves: a receipt says it, as one does that names the transaction of a payment that was made before, and a refusal of
- * the first attempt. What is refused later may have been paid by an earlier attempt, and a server that fails says nothing.
- */
-export function verdictOf({ status, header }: UrlResponse, doubts: number): PaymentVerdict {
-  const { success, errorReason, transaction } = readReceipt(header) ?? {};
-  const isPaidBefore = errorReason === 'duplicate_settlement' && typeof transaction === 'string' && transaction !== '';
-  if (success === true || isPaidBefore) return 'paid';
-  return doubts > 0 || (status >= 500 && success !== false) || status < 400 ? 'open' : 'refused';
+  if (verdict === 'open' && response.status < 400)
+    tellStep('', 'it has no receipt: it may be what was bought, or the page of somebody in between');
 }
 
 /** Shows what the payment has changed; a chain that cannot be asked is told, and no reason to fail. */

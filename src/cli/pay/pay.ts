@@ -4,9 +4,9 @@ import { giveSpendBack } from '../budget/budget-book.js';
 import { openBudget } from '../budget/open-budget.js';
 import { type Command, CommandError } from '../command.js';
 import { tellStep } from '../output/terminal.js';
+import { giveBody, requireNewFile } from './answers/give-answer.js';
 import { asksToSignIn, bodyText } from './ask-url.js';
 import { askUnpaid } from './enter-unpaid.js';
-import { giveBody, requireNewFile } from './give-answer.js';
 import { type KeptPayment, keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, type ResumeOptions, readPayCommand } from './pay-options.js';
 import { giveOutcome, printTerms, printWhole } from './pay-report.js';
@@ -28,7 +28,7 @@ export const pay: Command = {
 };
 
 async function payUrl(options: PayOptions): Promise<number> {
-  const { response: unpaid, by, proof, unsigned } = await askUnpaid(options);
+  const { response: unpaid, url, by, proof, unsigned } = await askUnpaid(options);
   if (unpaid.status !== 402 || asksToSignIn(unpaid)) {
     if (unsigned !== undefined && !options.json) tellStep('sign-in', unsigned);
     const told = defined({ admitted_by: by, detail: unsigned && `the sign-in ${unsigned}` });
@@ -38,7 +38,7 @@ async function payUrl(options: PayOptions): Promise<number> {
   }
   const offers = readOffers(unpaid.header, bodyText(unpaid));
   if (!offers.ok) throw new CommandError(offers.detail);
-  const sent = await preparePayment({ ...options, headers: { ...options.headers, ...proof } }, offers.value);
+  const sent = await preparePayment({ ...options, url, headers: { ...options.headers, ...proof } }, offers.value);
   return sendUrlPayment(sent, keep(sent), { form: options, isResumed: false });
 }
 

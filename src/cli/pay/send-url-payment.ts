@@ -1,22 +1,14 @@
 import { defined } from '../../lib/defined.js';
-import { refuseSpend, settleSpend } from '../budget/budget-book.js';
+import { settleSpend } from '../budget/budget-book.js';
 import { jsonText, secondsSince, tellStep, withProgress } from '../output/terminal.js';
 import { writeOut } from '../output/write-out.js';
+import { type AnswerForm, giveBody } from './answers/give-answer.js';
+import { coveredUntil, isServed, verdictOf } from './answers/payment-verdict.js';
+import { leadsTo } from './answers/redirect.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
-import { type AnswerForm, giveBody } from './give-answer.js';
 import { type KeptPayment, orAgain } from './kept-payment.js';
-import {
-  coveredUntil,
-  giveOutcome,
-  headBuysNothing,
-  type PaymentVerdict,
-  printAgain,
-  printChange,
-  printSettlement,
-  printWhole,
-  verdictOf,
-} from './pay-report.js';
+import { giveOutcome, headBuysNothing, printAgain, printChange, printSettlement, printWhole } from './pay-report.js';
 import { readHoldings } from './pay-terms.js';
 import { openPayerNode } from './payer-node.js';
 import { type RepeatOutcome, repeatPayment } from './repeat-payment.js';
@@ -68,33 +60,29 @@ async function tellDecided(
 ): Promise<number> {
   const { response, doubts } = decided;
   const verdict = verdictOf(response, doubts);
-  const isServed = response.status < 400;
-  // Who has paid and was refused by a server that failed comes again; so does who may have paid and was refused.
-  const isOver = isServed || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
-  if (isOver) noteSpend(sent, verdict);
+  const isTaken = isServed(response, verdict);
+  // Who has paid and was refused by a server that failed comes again; so does who may have paid.
+  const isOver = isTaken || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
+  if (verdict === 'paid') noteSpend(sent);
   if (verdict === 'refused') kept.forget();
   if (!form.json) printSettlement(sent, response, { took, verdict });
   noteToken({ url: sent.request.url, wallet: sent.payer }, response, form.json);
   const again = verdict === 'refused' ? undefined : kept.command;
   const isWhole = await orAgain(again, () =>
     form.json
-      ? giveOutcome(response, isPaid(decided, verdict), factsOf(sent, decided, isOver ? undefined : again), form)
+      ? giveOutcome(response, PAID[verdict], factsOf(sent, decided, isOver ? undefined : again), form)
       : giveBody(response, form),
   );
   if (isOver && isWhole) kept.forget();
-  if (form.json) return isServed ? 0 : 1;
-  if (!isOver) printAgain(kept.command, { isRefused: verdict === 'open' && response.status < 500 });
+  if (form.json) return isTaken ? 0 : 1;
+  if (!isOver) printAgain(kept.command, { isRefused: verdictOf(response, 0) === 'refused' });
   else if (!isWhole) printWhole(again);
   // Last, as nobody has to wait for a chain who has his answer.
   await printChange(sent, holdingsOf(sent));
-  return isServed ? 0 : 1;
+  return isTaken ? 0 : 1;
 }
 
-/** An attempt before may have paid, also for what came at last without a receipt. */
-function isPaid({ response, doubts }: Decided, verdict: PaymentVerdict): boolean | null {
-  const isServed = response.status < 400;
-  return verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
-}
+const PAID = { paid: true, refused: false, open: null } as const;
 
 function factsOf(
   { price, payer, payTo, request }: UrlPayment,
@@ -102,15 +90,15 @@ function factsOf(
   again: string | undefined,
 ) {
   const by = doubts === 0 && coveredUntil(response) !== undefined ? 'pass' : undefined;
-  return defined({ admitted_by: by, price, payer, pay_to: payTo, detail: headBuysNothing(request, response), again });
+  const told = { detail: headBuysNothing(request, response), location: leadsTo(request.url, response), again };
+  return defined({ admitted_by: by, price, payer, pay_to: payTo, ...told });
 }
 
-/** What is not noted goes on to count. */
-function noteSpend({ spend }: UrlPayment, verdict: PaymentVerdict): void {
+/** What is not noted counts until the chain tells that it has charged nothing. */
+function noteSpend({ spend }: UrlPayment): void {
   if (spend === undefined) return;
   try {
-    if (verdict === 'refused') refuseSpend(spend);
-    else settleSpend(spend);
+    settleSpend(spend);
   } catch (error) {
     process.emitWarning(error instanceof Error ? error.message : String(error), { code: 'TOLLHOUSE_BUDGET' });
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { trimEnd } from '../../lib/trim-end.js';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
-import { makeFolder } from '../../storage/sql/make-folder.js';
 import { CommandError, UsageError } from '../command.js';
+import { writeOwn } from '../state/write-own.js';
 import { userFolder } from '../user-folder.js';
 import { DEFAULT_SERVER } from './server-client.js';
 
@@ -27,9 +27,6 @@ export type SignIn = z.output<typeof signInSchema>;
 export type NewSignIn = z.input<typeof signInSchema>;
 
 type Credentials = z.output<typeof fileSchema>;
-
-const OWNER_ONLY = 0o600;
-const OWNER_ONLY_FOLDER = 0o700;
 
 /** Where sign-ins are kept: `tollhouse/credentials.json` in `XDG_CONFIG_HOME`, or in `~/.config`. */
 export function credentialsPath(): string {
@@ -87,11 +84,8 @@ function read(): Credentials {
   }
 }
 
-/** All at once: another process reads the file as it was or as it is. */
+/** A refresh that could not be written down is had again by its key. */
 function write(credentials: Credentials): void {
-  const path = credentialsPath();
-  const draft = `${path}.${process.pid}`;
-  makeFolder(dirname(path), OWNER_ONLY_FOLDER);
-  writeFileSync(draft, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: OWNER_ONLY });
-  renameSync(draft, path);
+  const advice = 'put that right, and run the command again';
+  writeOwn(credentialsPath(), `${JSON.stringify(credentials, undefined, 2)}\n`, advice);
 }

@@ -35,12 +35,22 @@ export function readReceipt(header: HeaderReader): Readonly<Record<string, unkno
   return json.ok && typeof json.value === 'object' && json.value !== null ? { ...json.value } : undefined;
 }
 
+/** What a 402 of x402 says beside its offers, whatever it offers: why it asks, where it tells; undefined where it is none. */
+export function readRefusal(header: HeaderReader, body: string): { readonly error?: string | undefined } | undefined {
+  const text = header('PAYMENT-REQUIRED');
+  if (text === null) return PaymentRequiredV1Schema.safeParse(jsonOf(body)).data;
+  return readRequired(text);
+}
+
 /** The extensions that a 402 of version 2 declares, as they go over the wire; undefined where there are none. */
 export function readExtensions(header: HeaderReader): Readonly<Record<string, unknown>> | undefined {
   const text = header('PAYMENT-REQUIRED');
-  const json = text === null ? undefined : readHeader('PAYMENT-REQUIRED', text);
-  const offer = json?.ok ? PaymentRequiredV2Schema.safeParse(json.value) : undefined;
-  return offer?.data?.extensions ?? undefined;
+  return text === null ? undefined : (readRequired(text)?.extensions ?? undefined);
+}
+
+function readRequired(text: string) {
+  const json = readHeader('PAYMENT-REQUIRED', text);
+  return json.ok ? PaymentRequiredV2Schema.safeParse(json.value).data : undefined;
 }
 
 function readOffersV2(value: unknown): Parsed<readonly PayableTerms[]> {

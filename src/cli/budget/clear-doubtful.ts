@@ -7,13 +7,13 @@ const LOOKED_UP_FOR_MS = 86_400_000;
 const MOST_TRANSACTIONS = 100;
 
 /**
- * Gives those spends back whose payments were refused and have charged nothing. That a seller says so is no proof: he has the signed
- * payment, and could still send it. So a spend counts until its transaction cannot land any more, and then the chain is asked. What
- * the chain does not tell stays counted.
+ * Gives those spends back of which no receipt has come, and which have charged nothing. That a seller has refused one is no proof: he has
+ * the signed payment, and could still send it. So a spend counts until its transaction cannot land any more, and then the chain is
+ * asked. What the chain does not tell stays counted.
  */
-export async function clearRefused(account: SpendAccount, rpc: SolanaRpc): Promise<void> {
+export async function clearDoubtful(account: SpendAccount, rpc: SolanaRpc): Promise<void> {
   const youngest = Date.now() - LOOKED_UP_FOR_MS;
-  const doubtful = spendsOf(account).filter(({ refused, at }) => refused && at > youngest);
+  const doubtful = spendsOf(account).filter(({ sent, at }) => sent !== undefined && at > youngest);
   if (doubtful.length === 0) return;
   try {
     const { blockHeight } = await rpc.getTip('finalized');
@@ -25,7 +25,7 @@ export async function clearRefused(account: SpendAccount, rpc: SolanaRpc): Promi
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    process.emitWarning(`refused payments still count: ${reason}`, { code: 'TOLLHOUSE_BUDGET' });
+    process.emitWarning(`payments without a receipt still count: ${reason}`, { code: 'TOLLHOUSE_BUDGET' });
   }
 }
 

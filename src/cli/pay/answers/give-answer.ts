@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { plainLines } from '../../lib/plain-text.js';
-import { writeWhole } from '../../storage/sql/backup/whole-file.js';
-import { CommandError } from '../command.js';
-import { unwritable } from '../output/system-words.js';
-import { jsonText, tellStep } from '../output/terminal.js';
-import { writeOut } from '../output/write-out.js';
-import type { UrlResponse } from './ask-url.js';
+import { plainLines } from '../../../lib/plain-text.js';
+import { writeWhole } from '../../../storage/sql/backup/whole-file.js';
+import { CommandError } from '../../command.js';
+import { unwritable } from '../../output/system-words.js';
+import { jsonText, tellStep } from '../../output/terminal.js';
+import { writeOut } from '../../output/write-out.js';
+import type { UrlResponse } from '../ask-url.js';
 
 /** How an answer is given out. */
 export interface AnswerForm {
