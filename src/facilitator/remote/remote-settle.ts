@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Settlement, Verification } from '../../protocol/types.js';
-import { decodeSettlement } from '../../protocol/wire/remote.js';
+import { decodeSettlement, type RemoteSettlement } from '../../protocol/wire/remote.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettleStep } from '../backend/backend.js';
 import { failureText } from '../backend/chain-landing.js';
@@ -42,7 +42,7 @@ type Failure = Extract<Settlement, { readonly status: 'failed' }>;
 interface AskedSettlement {
   readonly given: GivenPayment;
   readonly step: SettleStep;
-  readonly word: Settlement | undefined;
+  readonly word: RemoteSettlement | undefined;
 }
 
 /**
@@ -66,6 +66,8 @@ export async function settle(
     throw unavailable('The facilitator cannot be reached at the moment; nothing was charged.', asked.fault);
   }
   const word = asked.ok ? asked.value : undefined;
+  // What comes of it buys at the door through which it was begun.
+  if (word?.status === 'pending' && word.isBegunBefore) return unsent('settlement_in_progress', payer);
   const refused = await refusalOf(parts, inspected, word);
   if (refused !== undefined) return ended(refused) ?? { ...refused, status: 'unsent' };
   return conclude(parts, inspected, { given: { claimedAt: parts.now() }, step, word });
@@ -96,7 +98,7 @@ export async function resume(
 function askToSettle(
   { remotes, settleTimeoutMs }: RemoteSettlementParts,
   inspected: InspectedPayment,
-): Promise<Asked<Settlement>> {
+): Promise<Asked<RemoteSettlement>> {
   const timeoutMs = Math.min(inspected.terms.maxTimeoutSeconds * 1000 + LISTEN_LONGER_MS, settleTimeoutMs);
   return askInTurn(remotes, inspected, 'settle', timeoutMs, decodeSettlement);
 }

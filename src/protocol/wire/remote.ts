@@ -76,12 +76,15 @@ export function decodeVerification(body: unknown, { payer }: RemotePayment): Par
   return parsed({ ok: false, payer, ...refusal(invalidReason, invalidMessage, fallback) });
 }
 
+/** What another facilitator says of a settlement; of one that is open also whether another call than this one has begun it. */
+export type RemoteSettlement = Settlement & { readonly isBegunBefore?: true };
+
 /**
  * Reads the response of another facilitator's `POST /settle`. `failed` is only what says that this call moved no money:
  * a refusal for a reason that is known here, of a transaction that was not sent, or a transaction that landed with an
  * error, expired, or was settled by an earlier call. Anything else that is no success is `pending`: the money may have moved, or may yet.
  */
-export function decodeSettlement(body: unknown, asked: RemotePayment): Parsed<Settlement> {
+export function decodeSettlement(body: unknown, asked: RemotePayment): Parsed<RemoteSettlement> {
   const answer = readResponse(SettleAnswer, body);
   if (!answer.ok) return answer;
   const { success, network, transaction: signature } = answer.value;
@@ -109,8 +112,6 @@ export function decodeSupported(body: unknown): Parsed<Supported> {
   });
 }
 
-/** Reasons that do not say how the payment ends. */
-const OPEN_REASONS: ReadonlySet<Reason> = new Set(['settlement_pending', 'settlement_in_progress']);
 /** Reasons that are final even though there is a signature. */
 const LANDED_REASONS: ReadonlySet<Reason> = new Set([
   'duplicate_settlement',
@@ -118,16 +119,17 @@ const LANDED_REASONS: ReadonlySet<Reason> = new Set([
   'invalid_exact_svm_transaction_expired',
 ]);
 
-function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: RemotePayment): Settlement {
+function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: RemotePayment): RemoteSettlement {
   const { errorReason, errorMessage, transaction: signature } = answer;
   const reason = errorReason === undefined ? undefined : reasonFrom(errorReason);
   const known = defined({ signature });
+  if (reason === 'settlement_in_progress') return { status: 'pending', payer, ...known, isBegunBefore: true };
   if (reason === undefined || !endsPayment(reason, answer)) return { status: 'pending', payer, ...known };
   return { status: 'failed', payer, ...known, reason, message: errorMessage ?? REASONS[reason] };
 }
 
 function endsPayment(reason: Reason, { errorMessage, transaction }: z.output<typeof SettleAnswer>): boolean {
-  if (OPEN_REASONS.has(reason)) return false;
+  if (reason === 'settlement_pending') return false;
   if (!LANDED_REASONS.has(reason)) return transaction === undefined;
   // The reference says "failed" without a transaction when sending broke off, and with one and these words when it only
   // could not note that it is pending.

@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import type { InspectedPayment } from '../../../src/facilitator/backend/backend.js';
+import { REASONS } from '../../../src/protocol/reasons.js';
 import {
   AWAY,
   aPeer,
@@ -41,12 +42,15 @@ describe('how a settlement ends', () => {
     message: expect.stringMatching(/^too late That is the word of another facilitator/),
   };
   const pending = { errorReason: 'settlement_pending' };
+  const begun = { errorReason: 'settlement_in_progress' };
+  const refusedNow = { status: 'unsent', reason: 'settlement_in_progress', message: REASONS.settlement_in_progress };
   const known = { signature: SIGNATURE };
   const cases: [string, object, object, object, object[]][] = [
     ['a refusal', refusal, { ...failure, status: 'unsent' }, { status: 'pending' }, []],
     ['landed with an error', landedWithError, failed, failed, []],
     ['expired', expired, over, over, []],
     ['pending', pending, { status: 'pending' }, { status: 'pending' }, []],
+    ['begun by somebody else', begun, refusedNow, { status: 'pending' }, []],
     [
       'pending with a signature',
       { ...pending, transaction: SIGNATURE },

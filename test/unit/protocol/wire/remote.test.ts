@@ -144,7 +144,6 @@ describe('decodeSettlement', () => {
   test.each([
     ['a reason that is not known here', 'confirmation_gave_up', SIGNATURE],
     ['a refusal of a transaction that was sent', 'insufficient_funds', SIGNATURE],
-    ['a transaction that is being settled', 'settlement_in_progress', undefined],
     ['a pending transaction that is not named', 'settlement_pending', undefined],
     ['a reason that is not known here, and no transaction', 'the_moon', undefined],
     ['a send that broke off', 'invalid_exact_svm_transaction_failed', undefined],
@@ -163,6 +162,12 @@ describe('decodeSettlement', () => {
       ok: true,
       value: { status: 'pending', payer: PAYER, ...signature },
     });
+  });
+
+  test('a transaction that is being settled for another call does not end the payment, and was begun before', () => {
+    const body = { success: false, errorReason: 'settlement_in_progress', transaction: '', network: WIRE_TERMS.network };
+    const value = { status: 'pending', payer: PAYER, isBegunBefore: true };
+    expect(decodeSettlement(body, ASKED)).toStrictEqual({ ok: true, value });
   });
 
   test('a failure that only could not be noted as pending does not end the payment', () => {
