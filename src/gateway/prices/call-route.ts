@@ -110,7 +110,7 @@ function renamedBy({ rest, headers = {} }: Omit<RoutedRequest, 'method'>): strin
 }
 
 /** The letters of patterns count as little as those of paths, or a route with a capital would be had at another price. */
-const LETTERS: readonly Letters[] = ['exact', 'any'];
+const LETTERS: readonly Letters[] = ['exact', 'dropped', 'read'];
 
 /** The route of each method at a path, in all of its readings. */
 function routesAt(routes: readonly ProjectRoute[], rest: string): (method: string) => ProjectRoute | undefined {

@@ -4,6 +4,8 @@ import { isDisguised, utf8TextOf, WIDE_ESCAPE } from '../../lib/http/disguised-p
 const MAX_PATH = 2_048;
 /** Honest paths have a handful. */
 const MAX_READINGS = 64;
+/** Of all readings together, in characters: some become eighteen (U+FDFA), and all are compared. */
+const MAX_READ = 16 * MAX_PATH;
 
 const ENCODED = /%[\da-f]{2}/i;
 const ALL_ENCODED = new RegExp(ENCODED, 'gi');
@@ -19,8 +21,9 @@ const withoutHost = (path: string): string => path.replace(/^[/\\]{2,}[^/\\]*/, 
 /** ASP.NET keeps sessions in one, and takes it out. */
 const IN_PARENTHESES = /^\(.*\)$/s;
 
-const BLANK = /[\0-\x20\s]/;
-const TAIL = /[\0-\x20\s.]/;
+/** What any of them takes for one: Python has NEL, old .NET the zero-width space; JavaScript neither. */
+const BLANK = /[\0-\x20\x7f-\x9f\s\p{DI}]/u;
+const TAIL = /[\0-\x20\x7f-\x9f\s\p{DI}.]/u;
 
 /** Servers that trim drop the blanks around it, and Windows dots behind it. An expression for it takes the square of the length. */
 function trimmed(segment: string): string {
@@ -33,15 +36,21 @@ function trimmed(segment: string): string {
 
 const trimSegments = (path: string): string => path.split('/').map(trimmed).join('/');
 
-/**
- * What servers do to a path before they look for what it names; each does some of it, in this order. Dot segments are not among
- * it: a path with one has no reading, as the gateway passes on none.
- */
-const HABITS: readonly ((path: string) => string)[] = [
+type Habit = (path: string) => string;
+
+/** How servers come from the bytes of a path to its text; each does some of it, in this order. */
+const DECODINGS: readonly Habit[] = [
   withoutHost,
   (path) => path.replace(ALL_ENCODED, (it) => (SEPARATORS.test(it) ? it : decoded(it))),
   decoded,
   decoded,
+];
+
+/**
+ * What servers do to the text before they look for what it names. Dot segments are not among it: a path with one has no reading, as
+ * the gateway passes on none.
+ */
+const HABITS: readonly Habit[] = [
   // `new URL()` and its like leave these out wherever they stand.
   (path) => path.replace(/[\t\n\r]/g, ''),
   (path) => path.replaceAll('\\', '/'),
@@ -51,7 +60,7 @@ const HABITS: readonly ((path: string) => string)[] = [
   withoutHost,
   withoutSessions,
   (path) => path.replace(/\/{2,}/g, '/'),
-  (path) => utf8TextOf(path).normalize('NFKC'),
+  (path) => path.normalize('NFKC'),
   trimSegments,
 ];
 
@@ -74,11 +83,17 @@ export function callPathReadings(path: string): readonly string[] | undefined {
   if (path.length > MAX_PATH) return undefined;
   const plain = decoded(decoded(path));
   if (ENCODED.test(plain) || WIDE_ESCAPE.test(path) || WIDE_ESCAPE.test(plain) || isDisguised(plain)) return undefined;
-  const readings = new Set([path]);
-  for (const habit of HABITS) {
+  const texts = readBy(DECODINGS, [path])?.map(utf8TextOf);
+  const all = texts && readBy(HABITS, texts);
+  return all?.some((it) => DOTS.test(it)) ? undefined : all;
+}
+
+function readBy(habits: readonly Habit[], paths: readonly string[]): readonly string[] | undefined {
+  const readings = new Set(paths);
+  for (const habit of habits) {
     for (const it of [...readings]) readings.add(habit(it));
-    if (readings.size > MAX_READINGS) return undefined;
+    const length = [...readings].reduce((sum, it) => sum + it.length, 0);
+    if (readings.size > MAX_READINGS || length > MAX_READ) return undefined;
   }
-  const all = [...readings];
-  return all.some((it) => DOTS.test(it)) ? undefined : all;
+  return [...readings];
 }

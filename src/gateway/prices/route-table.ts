@@ -1,8 +1,9 @@
 import type { ProjectRoute } from '../../storage/projects/project-routes.js';
+import { foldedPath, type Marks } from './folded-path.js';
 import { innerOf, ONE, REST, segmentsOf } from './route-pattern.js';
 
-/** Whether capitals and small letters are the same, as they are to many servers. */
-export type Letters = 'exact' | 'any';
+/** Whether each letter counts as it is; else capitals and accents do not, as to many servers, and what marks are to them. */
+export type Letters = 'exact' | Marks;
 
 /** The routes of a project, read once, so that a path is soon told from those that it is not. */
 export interface RouteTable {
@@ -30,21 +31,16 @@ export function routeTable(routes: readonly ProjectRoute[]): RouteTable {
 }
 
 function newTable(routes: readonly ProjectRoute[]): RouteTable {
-  const patterns = {
-    exact: routes.map((route) => readPattern(route, route.path)),
-    any: routes.map((route) => readPattern(route, folded(route.path))),
-  };
+  const exact = routes.map((route) => readPattern(route, route.path));
+  // Patterns are plain letters.
+  const folded = routes.map((route) => readPattern(route, route.path.toLowerCase()));
   return {
     matching(path, letters) {
-      const segments = segmentsOf(letters === 'any' ? folded(path) : path);
-      return patterns[letters].filter((it) => isOf(it, segments)).map(({ route }) => route);
+      const isExact = letters === 'exact';
+      const segments = segmentsOf(isExact ? path : foldedPath(path, letters));
+      return (isExact ? exact : folded).filter((it) => isOf(it, segments)).map(({ route }) => route);
     },
   };
-}
-
-/** Some servers compare small letters and some capitals, to which others are equal (`ı`, `ſ`, `ß`); to some the dot of `İ` is none. */
-function folded(text: string): string {
-  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
 }
 
 /** Without taking it apart: lists of projects are read anew at each look at the marketplace. */

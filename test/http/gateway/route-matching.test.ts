@@ -255,38 +255,6 @@ test.each([
   expect(callRoute({ ...PROJECT, routes: [] }, { method: 'GET', rest: '/y' }).isFree).toBe(false);
 });
 
-/** What a letter can become by changes of capitals, and of how it is written, in any order. */
-function formsOf(letter: string): readonly string[] {
-  const forms = new Set([letter]);
-  for (const form of forms) {
-    // The simple mapping of Unicode has no dot.
-    for (const it of [form.toUpperCase(), form.toLowerCase(), form.normalize('NFKC'), form.replace('\u0130', 'i')])
-      forms.add(it);
-  }
-  return [...forms];
-}
-
-/** Letters of all of Unicode that are plain ones to who changes capitals, each with what it is then. */
-function disguises(): readonly (readonly [letter: string, plain: string])[] {
-  const found: (readonly [string, string])[] = [];
-  for (let code = 0x80; code <= 0x10ffff; code += 1) {
-    const letter = String.fromCodePoint(code);
-    const plain = formsOf(letter).find((it) => /^[a-z\d]+$/i.test(it));
-    if (plain !== undefined) found.push([letter, plain]);
-  }
-  return found;
-}
-
-test('no letter is another one to the gateway than to a server that changes capitals', () => {
-  const letters = disguises();
-  expect(letters.map(([letter]) => letter)).toEqual(expect.arrayContaining(['ı', 'İ', 'ſ', '\u212a', 'ẞ', 'ﬅ', '𝚤']));
-  const passed = letters.filter(([letter, plain]) => {
-    const project = { ...PROJECT, routes: [{ path: `/a${plain}n/**`, deny: 404 as const }] };
-    return costOf('GET', `/a${encodeURIComponent(letter)}n/x`, project) !== 'ambiguous_path';
-  });
-  expect(passed).toEqual([]);
-});
-
 test('a plain path has one reading', () => {
   expect(callPathReadings('/some/plain-path/1.0/x_y')).toEqual(['/some/plain-path/1.0/x_y']);
 });
