@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
+import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -177,7 +178,7 @@ describe('the name that a sign-in is for', () => {
 
 describe('the scheme that a proxy names', () => {
   const STRANGE = 'javascript:alert(1)//';
-  const TELLING = ['/openapi.json', '/.well-known/x402', '/discovery', '/docs', '/paid'];
+  const TELLING = ['/openapi.json', '/.well-known/x402', '/discovery', '/docs', '/paid', '/either', '/both', '/held'];
   let fixture: TollFixture;
 
   beforeAll(async () => {
@@ -189,7 +190,12 @@ describe('the scheme that a proxy names', () => {
     const { facilitator, payTo } = fixture;
     return fixture.serve((app) => {
       app.set('trust proxy', 1);
-      app.get('/paid', requirePayment({ facilitator, price: '$0.01', payTo, ...site }), (_, res) => void res.json({}));
+      const pay = () => requirePayment({ facilitator, price: '$0.01', payTo, ...site });
+      const hold = () => requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 1, ...site });
+      app.get('/paid', pay(), (_, res) => void res.json({}));
+      app.get('/either', anyOf(hold(), pay()), (_, res) => void res.json({}));
+      app.get('/both', hold(), pay(), (_, res) => void res.json({}));
+      app.get('/held', hold(), (_, res) => void res.json({}));
       app.use(createRouter({ facilitator, limits: false, ...site }));
     });
   }
