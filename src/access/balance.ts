@@ -25,7 +25,8 @@ export interface HeldBalance {
     | undefined;
   /**
    * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: of how many of its mints
-   * at least one whole token, so that several of one mint count once; default 1.
+   * at least one whole token, so that several of one mint count once; default 1. Whole tokens are counted in the mint's own units by
+   * its decimals; of a Token-2022 mint with a multiplier or interest, wallets may show another number.
    */
   readonly minBalance?: BalanceInput | undefined;
 }

@@ -13,6 +13,7 @@ import { resolveOptions } from '../lib/options.js';
 import { cors } from '../middleware/gate/cors.js';
 import { beyondLimitSeconds } from '../middleware/gate/locked-out.js';
 import { requestId } from '../middleware/gate/request-id.js';
+import { requireSiteScheme } from '../middleware/gate/request-url.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import { checkServiceKey } from '../middleware/service-key/read-service-key.js';
@@ -80,6 +81,14 @@ function unlessBeyondLimit(repeatable: RequestHandler): RequestHandler {
   return (req, res, next) => (beyondLimitSeconds(res) === undefined ? repeatable(req, res, next) : next());
 }
 
+/** Probes are answered whatever a proxy says. */
+function onlyAtSite(baseUrl: string | undefined): RequestHandler {
+  return (req, _res, next) => {
+    requireSiteScheme(req, baseUrl);
+    next();
+  };
+}
+
 /** Names a request by the service key that it may show, and need not; its answers take the share of the key's wallet. */
 function namedByKey({ keys }: Gateway) {
   const nameOf = (name: (key: ServiceKey) => string) => async (req: Request) => {
@@ -112,7 +121,8 @@ export function createRouter(options: RouterOptions): Router {
   const store = first.idempotency;
   const forAnybody = idempotency({ store });
   const repeatable = others.gateway === undefined ? forAnybody : idempotency({ store, ...namedByKey(others.gateway) });
-  const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
+  const atSite = [...common, onlyAtSite(others.baseUrl)];
+  const beforeCalls = [...atSite, markOwnErrors, noteStepOfCall, ...challenges];
   const limitScale = limits === false ? limits : (limits?.scale ?? 1);
   const routes = serviceRoutes({ ...others, networks, counters, limitScale, metrics, beforeCalls, shellFor, page });
   const router = Router();
@@ -120,10 +130,10 @@ export function createRouter(options: RouterOptions): Router {
   // Before the others, with whose many paths each call would be compared.
   for (const call of routes.calls) router.use(call.router);
   guardRoutes(router, routes.unlimited, common);
-  guardRoutes(router, routes.open, [...common, noteFacilitationStep, ...requests, repeatable]);
-  guardRoutes(router, routes.signIn, [...common, ...signIns, forAnybody]);
-  guardRoutes(router, routes.credentials, [...common, ...credentials, unlessBeyondLimit(forAnybody)]);
-  guardRoutes(router, routes.authenticated, [...common, ...challenges]);
+  guardRoutes(router, routes.open, [...atSite, noteFacilitationStep, ...requests, repeatable]);
+  guardRoutes(router, routes.signIn, [...atSite, ...signIns, forAnybody]);
+  guardRoutes(router, routes.credentials, [...atSite, ...credentials, unlessBeyondLimit(forAnybody)]);
+  guardRoutes(router, routes.authenticated, [...atSite, ...challenges]);
   router.use(problemHandler);
   return router;
 }

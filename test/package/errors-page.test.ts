@@ -66,6 +66,7 @@ const FINDINGS = Object.keys({
   mint_missing: 1,
   mint_mismatch: 1,
   mint_refused: 1,
+  mint_shown_scaled: 1,
   facilitator_unreachable: 1,
   facilitator_other_network: 1,
   facilitator_degraded: 1,

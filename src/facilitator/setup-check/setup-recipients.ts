@@ -7,11 +7,12 @@ import {
   type MintFacts,
   mintFactsOf,
   needsMemo,
+  showsScaledAmounts,
   tokenAccountOf,
 } from '../../solana/accounts/token-accounts.js';
 import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
-import { type SetupFinding, setupError } from '../setup/setup-finding.js';
+import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 import { localNode } from './local-node.js';
 import { walletFault } from './recipients.js';
@@ -83,7 +84,7 @@ async function checkMint(
   const token = tokens.find(({ mint }) => mint === asset);
   const name = token?.symbol ?? asset;
   const facts = mintFactsOf(account);
-  if (facts === undefined) {
+  if (account === null || facts === undefined) {
     const what = account === null ? `there is no account ${asset} on ${network}` : `${asset} is no token mint`;
     const detail = token === undefined ? `${what}, so that nobody can pay with it` : `${what}, which is to be ${name}`;
     const known = tokens.map(({ symbol, mint }) => `${symbol} ${mint}`).join(', ');
@@ -91,7 +92,7 @@ async function checkMint(
   }
   if (token !== undefined && !isSame(token, facts)) return [mismatch(token, facts)];
   const reason = await mintPolicy(asset, facts.program);
-  if (reason === undefined) return [];
+  if (reason === undefined) return showsScaledAmounts(account) ? [shownScaled(asset, name, facts)] : [];
   const fix =
     reason === 'invalid_exact_svm_mint_not_accepted'
       ? `if you trust its issuer, name it in allowMints: ['${asset}']; else ask for another token`
@@ -109,6 +110,15 @@ function mismatch({ symbol, mint }: Token, { decimals, program }: MintFacts): Se
     about: mint,
     detail: `${symbol} has other decimals or another token program on the chain than in your list of tokens`,
     fix: `in tokens (TOKENS_FILE), set decimals of ${symbol} to ${decimals} and program to ${program}`,
+  });
+}
+
+function shownScaled(mint: string, name: string, { decimals }: MintFacts): SetupFinding {
+  return setupWarning({
+    code: 'mint_shown_scaled',
+    about: mint,
+    detail: `${name} has a multiplier or interest (Token-2022): prices and balances count its own units by its ${decimals} decimals, before any multiplier, and wallets may show another number`,
+    fix: `see both numbers with spl-token display ${mint}, and write prices and minBalance of ${name} in its own units`,
   });
 }
 

@@ -35,6 +35,8 @@ export type SetupCode =
   | 'mint_mismatch'
   /** The token has an extension that is not accepted. */
   | 'mint_refused'
+  /** Wallets show other amounts of the token than are counted: it has a multiplier, or bears interest. */
+  | 'mint_shown_scaled'
   /** Another facilitator does not answer; a warning where another one does. */
   | 'facilitator_unreachable'
   /** Another facilitator answers, and does not settle on the network. */

@@ -1,4 +1,6 @@
 import type { Request } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import { shown } from '../../lib/parsed.js';
 import { trimEnd } from '../../lib/trim-end.js';
 
 /** Scheme and host of a request target in absolute form. */
@@ -12,6 +14,18 @@ export function requestTarget({ originalUrl }: Request): string {
   if (originalUrl.startsWith('/')) return originalUrl;
   const rest = originalUrl.replace(AUTHORITY, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/**
+ * Refuses a request that names a scheme of no site: `X-Forwarded-Proto` is anybody's where a proxy passes it on, and addresses that we
+ * write begin with it.
+ * @param baseUrl - the configured address, whose scheme goes before that of the request
+ * @throws TollhouseError `invalid_request`
+ */
+export function requireSiteScheme({ protocol }: Request, baseUrl: string | undefined): void {
+  if (baseUrl !== undefined || /^https?$/i.test(protocol)) return;
+  const detail = `${shown(protocol)} is not the scheme of an http(s) site; look at the X-Forwarded-Proto header of the request.`;
+  throw new TollhouseError('invalid_request', detail);
 }
 
 /**

@@ -7,7 +7,7 @@ import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision, Refused } from '../gate/gate.js';
 import type { PresentedPayment } from '../gate/presented-payment.js';
-import { absoluteUrl } from '../gate/request-url.js';
+import { absoluteUrl, requireSiteScheme } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
@@ -40,6 +40,7 @@ import { givenAgain, sendUsed } from './used-payment.js';
  */
 export function decidePayment(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
   const { facilitator, page, baseUrl } = shop.options;
+  requireSiteScheme(req, baseUrl);
   showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
   return whenKnown(beforePayment(shop, req, res), (approach) => {
     if (approach.decision !== undefined) return approach.decision;

@@ -16,7 +16,10 @@ export interface AtomicPrice {
   readonly asset: AddressInput;
 }
 
-/** A price as it is written: `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), or `{ amount, asset }`. */
+/**
+ * A price as it is written: `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), or `{ amount, asset }`. It counts the mint's
+ * own units by its decimals; of a Token-2022 mint with a multiplier or interest, wallets may show another number.
+ */
 export type PriceInput = string | AtomicPrice;
 
 /** A price as it is charged. */

@@ -36,6 +36,8 @@ const KIND_OFFSET = 165;
 const KIND_MINT = 1;
 /** Number of the extension that asks for memos. */
 const MEMO_TRANSFER = 8;
+/** Numbers of those by which wallets show another amount than the decimals tell: interest, and a multiplier. */
+const SHOWN_OTHERWISE: ReadonlySet<number> = new Set([10, 25]);
 
 /** How much of an account tells what it is as a mint or a token account: a multisig of that size is neither, a longer one none. */
 export const TOKEN_HEAD_BYTES = MULTISIG_BYTES + 1;
@@ -84,14 +86,30 @@ export function isFrozen({ data }: AccountState): boolean {
 }
 
 /** Whether a Token-2022 account takes only transfers that a memo stands directly before; its owner switches that on and off. */
-export function needsMemo({ owner, data }: AccountState): boolean {
-  if (owner !== PROGRAMS.token2022) return false;
+export function needsMemo(account: AccountState): boolean {
+  return extensionsOf(account).some(({ type, content }) => type === MEMO_TRANSFER && content[0] === 1);
+}
+
+/** Whether wallets show amounts of a Token-2022 mint multiplied (ScaledUiAmount, InterestBearing), now or once its issuer says so. */
+export function showsScaledAmounts(mint: AccountState): boolean {
+  return extensionsOf(mint).some(({ type }) => SHOWN_OTHERWISE.has(type));
+}
+
+interface Extension {
+  readonly type: number;
+  readonly content: Uint8Array;
+}
+
+/** Extensions stand behind the account's kind: type, length, content. */
+function extensionsOf({ owner, data }: AccountState): readonly Extension[] {
+  if (owner !== PROGRAMS.token2022) return [];
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  // Extensions behind the account's kind: type, length, content.
-  for (let at = KIND_OFFSET + 1; at + 4 < data.length; at += 4 + view.getUint16(at + 2, true)) {
-    if (view.getUint16(at, true) === MEMO_TRANSFER) return data[at + 4] === 1;
+  const found: Extension[] = [];
+  for (let at = KIND_OFFSET + 1; at + 4 <= data.length; at += 4 + view.getUint16(at + 2, true)) {
+    const content = data.subarray(at + 4, at + 4 + view.getUint16(at + 2, true));
+    found.push({ type: view.getUint16(at, true), content });
   }
-  return false;
+  return found;
 }
 
 /** Atomic amounts in the associated token accounts of several owners, in their order; undefined where there is none. */

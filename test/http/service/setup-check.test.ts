@@ -1,3 +1,4 @@
+import { ExtensionType } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facilitator.js';
@@ -228,6 +229,40 @@ describe('the token', () => {
     const { mint } = fixture.sandbox.createMint({ extensions });
     const finding = await onlyFinding(fixture.facilitator, { price: { amount: 1n, asset: mint } });
     expect(finding).toMatchObject({ code: 'mint_refused', fix: expect.stringContaining(fix) });
+  });
+
+  describe('of Token-2022', () => {
+    const created = () => fixture.sandbox.createMint({ extensions: { closeAuthority: newAddress() } });
+
+    /** Appends an extension as Token-2022 lays it out, empty but for its room. */
+    function extended(mint: string, type: ExtensionType, bytes: number): void {
+      const state = fixture.sandbox.account(mint);
+      if (state === null) throw new Error('there is no mint');
+      const head = new Uint8Array(Uint16Array.of(type, bytes).buffer);
+      fixture.sandbox.setAccount(mint, { ...state, data: Buffer.concat([state.data, head, Buffer.alloc(bytes)]) });
+    }
+
+    test.each([
+      ['has a multiplier', ExtensionType.ScaledUiAmountConfig, 56],
+      ['bears interest', ExtensionType.InterestBearingConfig, 52],
+    ])('%s: a warning says in what amounts are counted, by its name or its mint', async (_what, type, bytes) => {
+      const { mint, program } = created();
+      extended(mint, type, bytes);
+      const facilitator = fixture.facilitatorWith({ tokens: [{ symbol: 'STOCK', mint, decimals: 6, program }] });
+      const warning = { code: 'mint_shown_scaled', severity: 'warning', about: mint };
+      expect(await onlyFinding(facilitator, { price: '5 STOCK' })).toMatchObject({
+        ...warning,
+        detail: expect.stringContaining('STOCK'),
+        fix: expect.stringContaining(mint),
+      });
+      const unnamed = await onlyFinding(fixture.facilitator, { price: { amount: 1n, asset: mint } });
+      expect(unnamed).toMatchObject({ ...warning, detail: expect.stringContaining('before any multiplier') });
+    });
+
+    test('shows what it counts: nothing is found', async () => {
+      const price = { amount: 1n, asset: created().mint };
+      expect(await fixture.facilitator.check({ price })).toEqual({ ok: true, findings: [] });
+    });
   });
 
   test('has other decimals than the list of tokens says', async () => {

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
+import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -172,5 +173,59 @@ describe('the name that a sign-in is for', () => {
     } finally {
       await server.close();
     }
+  });
+});
+
+describe('the scheme that a proxy names', () => {
+  const STRANGE = 'javascript:alert(1)//';
+  const TELLING = ['/openapi.json', '/.well-known/x402', '/discovery', '/docs', '/paid', '/either', '/both', '/held'];
+  let fixture: TollFixture;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+  });
+  afterAll(() => fixture.close());
+
+  function serve(site: { readonly baseUrl?: string } = {}): Promise<string> {
+    const { facilitator, payTo } = fixture;
+    return fixture.serve((app) => {
+      app.set('trust proxy', 1);
+      const pay = () => requirePayment({ facilitator, price: '$0.01', payTo, ...site });
+      const hold = () => requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 1, ...site });
+      app.get('/paid', pay(), (_, res) => void res.json({}));
+      app.get('/either', anyOf(hold(), pay()), (_, res) => void res.json({}));
+      app.get('/both', hold(), pay(), (_, res) => void res.json({}));
+      app.get('/held', hold(), (_, res) => void res.json({}));
+      app.use(createRouter({ facilitator, limits: false, ...site }));
+    });
+  }
+
+  function askThrough(url: string, scheme: string, accept: string): Promise<Page> {
+    return askText(url, 'shop.example', { 'x-forwarded-proto': scheme, accept });
+  }
+
+  test.each(TELLING)('is written into no address where it is that of no site: %s is refused', async (path) => {
+    const url = await serve();
+    for (const accept of ['application/json', 'text/html']) {
+      const { status, headers, text } = await askThrough(url + path, STRANGE, accept);
+      expect([status, (JSON.stringify(headers) + text).includes(`${STRANGE}://`)]).toEqual([400, false]);
+    }
+  });
+
+  test('is that of the addresses where it is one, and probes are answered whatever it is', async () => {
+    const url = await serve();
+    for (const scheme of ['http', 'https']) {
+      const { status, text } = await askThrough(`${url}/.well-known/x402`, scheme, 'application/json');
+      expect([status, JSON.parse(text).discovery]).toEqual([200, `${scheme}://shop.example/discovery/resources`]);
+      expect((await askThrough(`${url}/paid`, scheme, 'application/json')).status).toBe(402);
+    }
+    expect((await askThrough(`${url}/healthz`, STRANGE, 'application/json')).status).toBe(200);
+  });
+
+  test('does not matter where the address of the site is configured', async () => {
+    const url = await serve({ baseUrl: SHOP });
+    const { status, text } = await askThrough(`${url}/.well-known/x402`, STRANGE, 'application/json');
+    expect([status, JSON.parse(text).discovery]).toEqual([200, `${SHOP}/discovery/resources`]);
+    expect((await askThrough(`${url}/paid`, STRANGE, 'application/json')).status).toBe(402);
   });
 });
