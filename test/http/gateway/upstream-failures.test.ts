@@ -254,6 +254,18 @@ describe.each([
   });
 });
 
+test('an answer without length that is reset while its caller holds it up is not free, when his call had a body', async () => {
+  const sockets: Socket[] = [];
+  const fixture = await openUpstreamFixture({
+    tcp: (socket) => void sockets.push(socket.once('data', () => socket.write(`${HEAD}\r\n${'x'.repeat(20_000_000)}`))),
+  });
+  const { body } = await request(`${fixture.url}/`, { dispatcher: agent, method: 'POST', body: 'to be read' });
+  await until(() => body.readableLength > 0);
+  for (const socket of sockets) reset(socket);
+  body.on('error', () => {}).resume();
+  expect(await outcomeOf(fixture)).not.toMatchObject({ reason: 'upstream_reset' });
+});
+
 test('an answer with chunks or a length has broken off when it is reset, though the call had a body', async () => {
   for (const head of [CHUNKED, `${HEAD}Content-Length: 9\r\n\r\n`]) {
     const fixture = await openUpstreamFixture(answering(`${head}4\r\nhalf\r\n`.slice(0, head.length + 8), reset));
