@@ -36,6 +36,8 @@ export interface ExchangeRules {
   readonly headTimeoutMs: number;
   /** Milliseconds that the response's body may stand still. */
   readonly idleTimeoutMs: number;
+  /** Whether the request has a body, of which the upstream may have left something unread. Default: it has none. */
+  readonly hasBody?: boolean;
   /** Whether the upstream has all of the request that has come, and more is to come. Default: it has all of it. */
   readonly isBodyDue?: (() => boolean) | undefined;
   /** Bytes of the response's body. */

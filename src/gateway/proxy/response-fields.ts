@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { plainName } from '../../lib/http/plain-name.js';
 import { withoutDialogs } from './auth-challenges.js';
 import { type Fields, hopByHop, pairsOf } from './header-fields.js';
@@ -74,6 +75,13 @@ export interface ResponseFields {
   readonly passed: readonly (readonly [name: string, value: string])[];
   /** Bytes that the upstream says its body has; undefined where it does not say. */
   readonly declaredLength: number | undefined;
+  /** Whether its body has neither a length nor chunks, and ends with the connection. */
+  readonly lastsAsConnection: boolean;
+}
+
+/** Header fields as undici read them: bytes, one Latin-1 character each, as Node writes them again. */
+export function rawFields({ rawHeaders }: Dispatcher.DispatchController): string[] {
+  return Array.isArray(rawHeaders) ? rawHeaders.map((it) => (typeof it === 'string' ? it : it.toString('latin1'))) : [];
 }
 
 /**
@@ -89,14 +97,16 @@ export function readResponseFields(
   const stays = hopByHop(fields);
   const passed: (readonly [string, string])[] = [];
   let declaredLength: number | undefined;
+  let isChunked = false;
   for (const [name, value] of pairsOf(fields)) {
     const plain = plainName(name);
     if (name.toLowerCase() === 'content-length') declaredLength = Number(value);
+    if (name.toLowerCase() === 'transfer-encoding') isChunked = /\bchunked\s*$/i.test(value);
     if (stays(plain) || isWithheld(plain)) continue;
     const shown = shownValue(plain, value, toPublic);
     if (shown !== undefined && !isHidden(shown)) passed.push([name, shown]);
   }
-  return { passed, declaredLength };
+  return { passed, declaredLength, lastsAsConnection: declaredLength === undefined && !isChunked };
 }
 
 /** Puts an upstream's fields on the response. What is there already was put there by the gateway, and stays. */

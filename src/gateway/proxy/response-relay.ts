@@ -6,7 +6,8 @@ import { hasLeft } from '../../lib/http/response-left.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
-import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
+import { applyResponseFields, type ResponseFields, rawFields, readResponseFields } from './response-fields.js';
+import { resetAfter } from './told-resets.js';
 
 type Controller = Dispatcher.DispatchController;
 
@@ -38,6 +39,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The headers of the response before those of the upstream came. */
   #before: OutgoingHttpHeaders | undefined;
   #declaredBytes: number | undefined;
+  /** Whether a reset may be its end: systems reset what a server closes that has not read all of the request's body. */
+  #mayEndByReset = false;
   /** From the head on. */
   #holdUps: HoldUps | undefined;
   #bodyMovedAt = performance.now();
@@ -88,6 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
     this.#declaredBytes = fields.declaredLength;
+    this.#mayEndByReset = fields.lastsAsConnection && this.#rules.hasBody === true;
     this.#holdUps = createHoldUps();
     this.#before = { ...this.#res.getHeaders() };
     applyResponseFields(this.#res, fields);
@@ -126,6 +130,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
     // A 304 may declare the length of what it stands for.
     if (!this.#hasBody() && Reflect.get(error, 'code') === SHORTER) return this.onResponseEnd();
+    const reset = this.#mayEndByReset ? resetAfter(error) : undefined;
+    if (reset === 'all') return this.onResponseEnd();
+    // He has had what came, and whether it was all nobody can tell.
+    if (reset === 'some' && this.#bytes > 0) return this.#fail('client_gone', error);
     this.#breakOff('upstream_reset', error);
   }
 
@@ -288,9 +296,4 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#res.off('close', this.#onClose).off('finish', this.#onFinish).off('drain', this.#onDrain);
     return true;
   }
-}
-
-/** Header fields as undici read them: bytes, one Latin-1 character each, as Node writes them again. */
-function rawFields({ rawHeaders }: Controller): string[] {
-  return Array.isArray(rawHeaders) ? rawHeaders.map((it) => (typeof it === 'string' ? it : it.toString('latin1'))) : [];
 }

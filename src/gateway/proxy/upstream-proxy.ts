@@ -182,7 +182,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const toPublic = (location: string) =>
       withoutAddedQuery(publicLocation(location, url, target, publicPath), additions);
     const rules = {
-      ...{ idleTimeoutMs, maxResponseBytes, toPublic, outlivesCaller },
+      ...{ idleTimeoutMs, maxResponseBytes, toPublic, outlivesCaller, hasBody: start.bytes.length > 0 },
       ...{ isHidden: tellsSecret(additions), beforeHead, beforeEnd, beforeCut },
     };
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { createAddressGuard } from '../../../src/gateway/network-guard/address-guard.js';
 import type { Undelivered } from '../../../src/gateway/proxy/upstream-proxy.js';
@@ -205,10 +207,10 @@ describe.each([
   ['is of HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nhalf'],
 ])('an answer that %s', (_what, bytes) => {
   /** The upstream does something to its connection when the caller has the half. */
-  async function afterHalf(finish: (socket: Socket) => void) {
+  async function afterHalf(finish: (socket: Socket) => void, init: Parameters<typeof request>[1] = {}) {
     const sockets: Socket[] = [];
     const fixture = await openUpstreamFixture(answering(bytes, (socket) => void sockets.push(socket)));
-    const { body } = await request(`${fixture.url}/`, { dispatcher: agent });
+    const { body } = await request(`${fixture.url}/`, { dispatcher: agent, ...init });
     const read: string[] = [];
     const whole = (async () => {
       for await (const chunk of body) {
@@ -230,6 +232,47 @@ describe.each([
     expect(read).toEqual(['half', 'broken']);
     expect(outcome).toMatchObject({ delivered: false, reason: 'upstream_reset', headSent: true });
   });
+
+  test.each(['GET', 'POST'] as const)('is whole when the connection of a %s with a body is reset', async (method) => {
+    const { read, outcome } = await afterHalf(reset, { method, body: 'to be read' });
+    expect(read).toEqual(['half']);
+    expect(outcome).toMatchObject({ delivered: true, status: 200 });
+  });
+
+  test('is whole when the connection is reset while a body is still being sent', async () => {
+    let isOver = false;
+    const endless = Readable.from(
+      (async function* () {
+        yield Buffer.alloc(2 * 1024 * 1024);
+        while (!isOver) yield await setImmediate('more');
+      })(),
+    );
+    const { read, outcome } = await afterHalf(reset, { method: 'POST', body: endless.on('error', () => {}) });
+    isOver = true;
+    expect(read[0]).toBe('half');
+    expect(outcome).not.toMatchObject({ reason: 'upstream_reset' });
+  });
+});
+
+test('an answer without length that is reset while its caller holds it up is not free, when his call had a body', async () => {
+  const sockets: Socket[] = [];
+  const fixture = await openUpstreamFixture({
+    tcp: (socket) => void sockets.push(socket.once('data', () => socket.write(`${HEAD}\r\n${'x'.repeat(20_000_000)}`))),
+  });
+  const { body } = await request(`${fixture.url}/`, { dispatcher: agent, method: 'POST', body: 'to be read' });
+  await until(() => body.readableLength > 0);
+  for (const socket of sockets) reset(socket);
+  body.on('error', () => {}).resume();
+  expect(await outcomeOf(fixture)).not.toMatchObject({ reason: 'upstream_reset' });
+});
+
+test('an answer with chunks or a length has broken off when it is reset, though the call had a body', async () => {
+  for (const head of [CHUNKED, `${HEAD}Content-Length: 9\r\n\r\n`]) {
+    const fixture = await openUpstreamFixture(answering(`${head}4\r\nhalf\r\n`.slice(0, head.length + 8), reset));
+    const answer = request(`${fixture.url}/`, { dispatcher: agent, method: 'POST', body: 'to be read' });
+    await expect(answer.then(({ body }) => body.text())).rejects.toThrow();
+    expect(await outcomeOf(fixture)).toMatchObject({ delivered: false, reason: 'upstream_reset' });
+  }
 });
 
 describe('a caller who goes away', () => {
