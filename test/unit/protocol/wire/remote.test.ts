@@ -165,7 +165,12 @@ describe('decodeSettlement', () => {
   });
 
   test('a transaction that is being settled for another call does not end the payment, and was begun before', () => {
-    const body = { success: false, errorReason: 'settlement_in_progress', transaction: '', network: WIRE_TERMS.network };
+    const body = {
+      success: false,
+      errorReason: 'settlement_in_progress',
+      transaction: '',
+      network: WIRE_TERMS.network,
+    };
     const value = { status: 'pending', payer: PAYER, isBegunBefore: true };
     expect(decodeSettlement(body, ASKED)).toStrictEqual({ ok: true, value });
   });
