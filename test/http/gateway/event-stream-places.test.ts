@@ -116,7 +116,8 @@ describe.each(DAILY_EXPRESSES)('the place of an event stream, %s', (_name, expre
   test('is free again when the stream waits too long for another one on its connection, which goes on', async () => {
     await serve({ patienceMs: 50 });
     const first = anEvent();
-    const large = { text: 'x'.repeat(20_000) };
+    // More than Node 22 and later hold for a reader, which is four times what Node 20 does.
+    const large = { text: 'x'.repeat(100_000) };
     await createSqlEventLog(database).append([first, anEvent({ data: large }), anEvent({ data: large })]);
     const socket = await open(PLACES, [`Last-Event-ID: ${first.id}`]);
     socket.resume();
