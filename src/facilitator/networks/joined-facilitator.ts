@@ -38,7 +38,8 @@ export function membersOf(facilitator: Facilitator): Members {
 
 /** The facilitator of a network; undefined where none is on it. */
 export function memberOn(facilitator: Facilitator, network: NetworkId): Facilitator | undefined {
-  return membersOf(facilitator).find((it) => it.network === network);
+  const { members = [facilitator] } = facilitator;
+  return members.find((it) => it.network === network);
 }
 
 /**

@@ -53,8 +53,9 @@ function digestOf(
   const boundaries = form === undefined ? 0 : form.lengths.length * (boundary?.length ?? 0);
   // An object is nothing that there is more of any other request: no other can be taken for a form.
   const pieces = form === undefined ? [] : [{ form: form.lengths }];
-  const head = JSON.stringify([req.method, req.originalUrl, ...more(boundaries), ...pieces]);
-  return hash('sha256', Buffer.concat([Buffer.from(`${head}\n`), form?.content ?? compared]));
+  const head = `${JSON.stringify([req.method, req.originalUrl, ...more(boundaries), ...pieces])}\n`;
+  const content = form?.content ?? compared;
+  return hash('sha256', content.length === 0 ? head : Buffer.concat([Buffer.from(head), content]));
 }
 
 /** As its Content-Length says, which stays as it is where nothing is to be taken off. */

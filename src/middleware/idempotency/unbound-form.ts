@@ -16,6 +16,7 @@ const ROOM_FOR_BOUNDARIES = 64 * 1024;
 
 /** The boundary that a Content-Type names; undefined where it is for no form, or where two readers of it could find different ones. */
 export function boundaryOf(contentType = ''): string | undefined {
+  if (contentType === '') return undefined;
   const [type = '', ...parameters] = contentType.split(';').map((it) => it.trim());
   if (type.toLowerCase() !== 'multipart/form-data') return undefined;
   const [given, ...others] = parameters.filter((it) => !/^charset="?[\w-]+"?$/i.test(it));

@@ -18,8 +18,9 @@ export function callHook<Event>(
   hook: ((event: Event) => unknown) | undefined,
   event: Event,
 ): void {
+  if (hook === undefined) return;
   try {
-    Promise.resolve(hook?.(event)).catch((error: unknown) => warn(where, name, error));
+    Promise.resolve(hook(event)).catch((error: unknown) => warn(where, name, error));
   } catch (error) {
     warn(where, name, error);
   }

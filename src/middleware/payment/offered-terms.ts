@@ -28,7 +28,7 @@ const RETRY_SECONDS = 5;
  * `payment_backend_unavailable` or `fee_limit_reached` while nothing can be settled.
  */
 export function offeredTerms(gate: PaymentGate, req: Request): MaybePromise<OfferedTerms> {
-  return whenKnown(supportedBy(gate), (supported) => {
+  return whenKnown(supportedBy(gate.options.facilitator), (supported) => {
     const { kinds, hints } = openKinds(gate.options.facilitator, supported);
     return whenKnown(termsOn(gate, req, kinds, supported), (terms) => ({ terms, hints }));
   });
@@ -52,14 +52,14 @@ async function prepare(gate: PaymentGate, req: Request, offered: MaybePromise<Of
 /** The same for a request that brings a payment, whose fee payer stays good. */
 export async function offeredFor(gate: PaymentGate, req: Request, payment: Payment): Promise<OfferedTerms> {
   const { facilitator } = gate.options;
-  const supported = await supportedBy(gate);
+  const supported = await supportedBy(facilitator);
   const { kinds, hints } = await kindsFor(facilitator, supported, payment);
   const network = memberOn(facilitator, payment.network)?.network;
   return { terms: await termsOn(gate, req, kinds, supported), hints, ...defined({ network }) };
 }
 
-function supportedBy({ options: { facilitator } }: PaymentGate): MaybePromise<Supported> {
-  return facilitator.supported.now?.() ?? facilitator.supported();
+function supportedBy({ supported }: Pick<Facilitator, 'supported'>): MaybePromise<Supported> {
+  return supported.now?.() ?? supported();
 }
 
 /** One list for one kind: what is made of it need not be made again (`challenge-cache.ts`). */
@@ -107,40 +107,39 @@ function openKinds(facilitator: Facilitator, supported: Supported): OpenKinds {
   const kinds = supported.kinds.filter(
     (it) => it.scheme === 'exact' && members.some(({ network }) => network === it.network),
   );
-  const open = { kinds, hints: hintsOf(kinds) };
+  const open = openFor(kinds);
   opened.set(supported, open);
   return open;
 }
 
-/** The same for a payment that was brought, with what it may have been offered before. */
+/**
+ * The same for a payment that was brought, with what it may have been offered before: while settling was possible, for who has paid then is
+ * told what became of it, whatever is wrong now.
+ */
 async function kindsFor(facilitator: Facilitator, supported: Supported, payment: Payment): Promise<OpenKinds> {
-  const kinds = await withKindOf(facilitator, payment, openKinds(facilitator, supported).kinds);
-  return { kinds, hints: hintsOf(kinds) };
-}
-
-/** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */
-async function withKindOf(
-  facilitator: Facilitator,
-  payment: Payment,
-  open: readonly OfferedKind[],
-): Promise<readonly OfferedKind[]> {
-  const { network, supported } = memberOn(facilitator, payment.network) ?? membersOf(facilitator)[0];
-  const { signers } = await supported();
+  const open = openKinds(facilitator, supported);
+  const member = memberOn(facilitator, payment.network) ?? membersOf(facilitator)[0];
+  const { network } = member;
+  const { signers } = await supportedBy(member);
+  const now = open.kinds.find((it) => it.network === network);
   const [feePayer] = signers;
-  const now = open.find((it) => it.network === network);
-  if (now !== undefined) return open.map((it) => (it === now ? kindFor(it, payment, signers) : it));
-  if (feePayer === undefined) return open;
-  return [...open, kindFor({ network, feePayer }, payment, signers)];
+  if (now === undefined) {
+    return feePayer === undefined ? open : openFor([...open.kinds, kindFor({ network, feePayer }, payment, signers)]);
+  }
+  const brought = kindFor(now, payment, signers);
+  return brought === now ? open : openFor(open.kinds.map((it) => (it === now ? brought : it)));
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */
 function kindFor(kind: OfferedKind, payment: Payment, signers: readonly string[]): OfferedKind {
   const named = payment.accepted?.feePayer;
-  return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
+  const isOther = named !== undefined && named !== kind.feePayer && signers.includes(named);
+  return isOther ? { ...kind, feePayer: named } : kind;
 }
 
-function hintsOf(kinds: readonly OfferedKind[]): BlockhashHints {
-  return Object.fromEntries(kinds.flatMap(({ network, hint }) => (hint === undefined ? [] : [[network, hint]])));
+function openFor(kinds: readonly OfferedKind[]): OpenKinds {
+  const hints = kinds.flatMap(({ network, hint }) => (hint === undefined ? [] : [[network, hint] as const]));
+  return { kinds, hints: Object.fromEntries(hints) };
 }
 
 /** Refusals which say that the payment is for other terms, the farthest from a match first. */

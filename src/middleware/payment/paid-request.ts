@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { isClientGone } from '../../lib/http/connection-events.js';
 import { onHeaders } from '../../lib/http/write-head.js';
-import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import { showOutages } from '../browser/outage-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
@@ -12,7 +12,7 @@ import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
-import { bufferResponse, sendStored } from '../response/response-buffer.js';
+import { bufferResponse } from '../response/response-buffer.js';
 import { recordResponse } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import { deliver, inHandlerSpan } from '../tracing/request-span.js';
@@ -179,7 +179,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     await paid.meter?.end(true);
     const headers = required.paidHeaders(end.response.headers, await paid.landedHeaders(receipt));
     // Who does not read is cut off before this counts as handed over.
-    const send = (): void => buffered.send(() => sendStored(res, { ...end.response, headers }));
+    const send = (): void => buffered.sendStored({ ...end.response, headers });
     const isDelivered = await orGiveBack(paid, () => deliver(res, deliveryTimeoutMs, send));
     await (isDelivered ? claim.served() : giveBack(paid));
   } catch (error) {
@@ -220,12 +220,13 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
 }
 
 /** Asks what is its seller's, who is told where it throws; nothing was delivered then. */
-async function orGiveBack<T>(paid: PaidRequest, ask: () => MaybePromise<T>): Promise<T> {
+function orGiveBack<T>(paid: PaidRequest, ask: () => MaybePromise<T>): MaybePromise<T> {
+  const fail = (error: unknown): Promise<never> => giveBack(paid).then(() => Promise.reject(error));
   try {
-    return await ask();
+    const soon = ask();
+    return isPending(soon) ? soon.then(undefined, fail) : soon;
   } catch (error) {
-    await giveBack(paid);
-    throw error;
+    return fail(error);
   }
 }
 

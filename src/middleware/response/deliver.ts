@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { delivered, limitDelivery } from './response-end.js';
+import { delivered } from './response-end.js';
 
 /**
  * Sends a response. What its client has not taken in time is broken off.
@@ -8,6 +8,6 @@ import { delivered, limitDelivery } from './response-end.js';
 export function deliverInTime(res: ServerResponse, timeoutMs: number, send: () => void): Promise<boolean> {
   // First: what cannot be sent is waited for by nothing. Of what is, nothing is told before the next turn.
   send();
-  limitDelivery(res, timeoutMs);
-  return delivered(res, 2 * timeoutMs);
+  const late = setTimeout(() => res.destroy(), timeoutMs).unref();
+  return delivered(res, 2 * timeoutMs).finally(() => clearTimeout(late));
 }

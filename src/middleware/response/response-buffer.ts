@@ -31,6 +31,8 @@ export interface BufferedResponse {
   readonly ended: Promise<BufferEnd>;
   /** Lets `write` send something through the response, with the headers it had before the handler ran. */
   send(write: () => void): void;
+  /** Sends a stored response, with its headers in place of whatever headers there are. */
+  sendStored(stored: StoredResponse): void;
   /** Holds no longer: the response is again what it was before the handler ran, unless something was sent. */
   giveUp(): void;
 }
@@ -69,13 +71,19 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
     stopWatching();
   }
 
-  function open(): void {
+  function open(headers: OutgoingHttpHeaders): void {
     mode = 'open';
     intercept();
     // What failed half-way has left its head.
     if (isHeadSent(res)) return;
-    replaceHeaders(res, before);
+    replaceHeaders(res, headers);
     res.statusMessage = '';
+  }
+
+  function sendWith(headers: OutgoingHttpHeaders, write: () => void): void {
+    open(headers);
+    write();
+    mode = 'out';
   }
 
   const timer = setTimeout(() => finish({ why: 'timeout' }), limits.timeoutMs);
@@ -87,14 +95,11 @@ export function bufferResponse(res: ServerResponse, limits: BufferLimits): Buffe
 
   return {
     ended,
-    send(write) {
-      open();
-      write();
-      mode = 'out';
-    },
+    send: (write) => sendWith(before, write),
+    sendStored: (stored) => sendWith(stored.headers, () => endStored(res, stored)),
     giveUp() {
       stopWaiting();
-      if (mode !== 'out') open();
+      if (mode !== 'out') open(before);
     },
   };
 }
@@ -156,9 +161,13 @@ function holdingMethods(
 /** Sends a stored response, with its headers in place of whatever headers there are. */
 export function sendStored(res: ServerResponse, stored: StoredResponse): void {
   replaceHeaders(res, stored.headers);
-  res.statusCode = stored.statusCode;
-  res.statusMessage = stored.statusMessage ?? '';
-  endWhole(res, stored.body);
+  endStored(res, stored);
+}
+
+function endStored(res: ServerResponse, { statusCode, statusMessage = '', body }: StoredResponse): void {
+  res.statusCode = statusCode;
+  res.statusMessage = statusMessage;
+  endWhole(res, body);
 }
 
 /**

@@ -107,12 +107,3 @@ export function watchBreak(res: ServerResponse): () => boolean {
   const isFaulty = () => socket.readableEnded || socket.errored !== null || isTimedOut || faulty.has(socket);
   return () => isDestroyedHere || (isLastOfConnection(res.req) && !isFaulty());
 }
-
-/** Cuts the connection of a client that does not read its response to the end in time. Milliseconds. */
-export function limitDelivery(res: ServerResponse, timeoutMs: number): void {
-  if (res.writableFinished || isClientGone(res)) return;
-  const timer = setTimeout(() => res.destroy(), timeoutMs).unref();
-  const stop = (): void => clearTimeout(timer);
-  onceOver(res, stop);
-  res.once('finish', stop);
-}

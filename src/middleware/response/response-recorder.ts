@@ -204,10 +204,13 @@ export function withoutExchangeHeaders(response: StoredResponse): StoredResponse
 }
 
 function ownHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  const { 'set-cookie': given, ...others } = headers;
-  const cookies = given && withoutPassCookies(given);
-  const own = Object.entries(cookies === undefined ? others : { ...others, 'set-cookie': cookies });
-  return Object.fromEntries(own.filter(([name]) => !EXCHANGE_HEADERS.has(name)));
+  // As Node's own: a header may have any name.
+  const own: OutgoingHttpHeaders = Object.create(null);
+  for (const name of Object.keys(headers)) {
+    const kept = name === 'set-cookie' && headers[name] ? withoutPassCookies(headers[name]) : headers[name];
+    if (kept !== undefined && !EXCHANGE_HEADERS.has(name)) own[name] = kept;
+  }
+  return own;
 }
 
 /** Sends again what was sent before, and says so. */

@@ -132,10 +132,13 @@ function decryptWith(key: Buffer, sealed: Uint8Array): Buffer {
 
 /** Length of the head, the head as JSON, the body. */
 function encode({ body, ...rest }: StoredResponse): Uint8Array {
-  const head = Buffer.from(JSON.stringify(rest));
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(head.length);
-  return Buffer.concat([length, head, body]);
+  const head = JSON.stringify(rest);
+  const headBytes = Buffer.byteLength(head);
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + headBytes + body.length);
+  bytes.writeUInt32BE(headBytes);
+  bytes.write(head, LENGTH_BYTES);
+  bytes.set(body, LENGTH_BYTES + headBytes);
+  return bytes;
 }
 
 function decode(bytes: Buffer): StoredResponse {

@@ -45,8 +45,9 @@ export function resolvePaymentOptions(where: string, options: unknown): Resolved
 
 /** The options of a gate on each of its networks. */
 export function onEachNetwork(options: ResolvedPaymentOptions): readonly ResolvedPaymentOptions[] {
+  if (options.perNetwork === undefined) return [options];
   const { perNetwork, ...shared } = options;
-  return perNetwork?.map((it) => Object.freeze({ ...shared, ...it })) ?? [options];
+  return perNetwork.map((it) => Object.freeze({ ...shared, ...it }));
 }
 
 /** Whether a request decides who is paid: it may be whoever pays. */

@@ -2,14 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Response } from 'express';
 import { isClientGone } from '../../../../src/lib/http/connection-events.js';
+import { deliverInTime } from '../../../../src/middleware/response/deliver.js';
 import { noteKeeping } from '../../../../src/middleware/response/idempotency-notes.js';
-import {
-  closed,
-  comesToEnd,
-  delivered,
-  limitDelivery,
-  watchBreak,
-} from '../../../../src/middleware/response/response-end.js';
+import { closed, comesToEnd, delivered, watchBreak } from '../../../../src/middleware/response/response-end.js';
 import { type AppServer, serveApp } from '../../../helpers/http/app-server.js';
 import { collect, openSocket, rawRequest } from '../../../helpers/http/raw-http.js';
 import { until } from '../../../helpers/until.js';
@@ -297,11 +292,8 @@ test('a connection that outlives its responses holds nothing of those that were 
   const counts: number[][] = [];
   // Node listens as well while a response has the connection, which the last one leaves to nobody.
   for (const res of responses.slice(0, 3)) {
-    const watched = [delivered(res, LONG_MS), closed(res)];
     watchBreak(res);
-    limitDelivery(res, LONG_MS);
-    res.end('the goods');
-    await Promise.all(watched);
+    await Promise.all([closed(res), deliverInTime(res, LONG_MS, () => res.end('the goods'))]);
     counts.push(listeners(connection));
   }
   expect(counts).toEqual([counts[0], counts[0], counts[0]]);
@@ -311,26 +303,20 @@ describe('a client that does not read', () => {
   test('is cut off after so long', async () => {
     const { res, client, connection } = await openOne();
     client.pause();
-    res.end(MEGABYTES);
-    limitDelivery(res, 5);
+    expect(await deliverInTime(res, 5, () => res.end(MEGABYTES))).toBe(false);
     await until(() => connection.destroyed);
     expect(res.writableFinished && connection.writableFinished).toBe(false);
   });
 
-  test('is not where the response has left, before or after the limit was set', async () => {
-    const { responses, connection, client } = await open(3);
-    const [first, second, third] = responses as [Response, Response, Response];
+  test('is not where the response has left', async () => {
+    const { responses, connection, client } = await open(2);
+    const [first, second] = responses as [Response, Response];
     client.resume();
-    first.end('one');
-    await once(first, 'finish');
-    limitDelivery(first, 1);
-    limitDelivery(second, 100);
-    second.end('two');
-    await once(second, 'finish');
+    expect(await deliverInTime(first, 100, () => first.end('one'))).toBe(true);
     // Timers are called in the order of their ends: one of the same length that was set later comes after that of the limit.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(connection.destroyed).toBe(false);
-    third.end('three');
-    await once(third, 'finish');
+    second.end('two');
+    await once(second, 'finish');
   });
 });
