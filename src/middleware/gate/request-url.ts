@@ -22,8 +22,11 @@ export function requestTarget({ originalUrl }: Request): string {
  * @param baseUrl - the configured address, whose scheme goes before that of the request
  * @throws TollhouseError `invalid_request`
  */
-export function requireSiteScheme({ protocol }: Request, baseUrl: string | undefined): void {
-  if (baseUrl !== undefined || /^https?$/i.test(protocol)) return;
+export function requireSiteScheme(req: Request, baseUrl: string | undefined): void {
+  // Express asks its settings for it each time.
+  if (baseUrl !== undefined || req.headers['x-forwarded-proto'] === undefined) return;
+  const { protocol } = req;
+  if (/^https?$/i.test(protocol)) return;
   const detail = `${shown(protocol)} is not the scheme of an http(s) site; look at the X-Forwarded-Proto header of the request.`;
   throw new TollhouseError('invalid_request', detail);
 }
