@@ -10,10 +10,15 @@ const keys = boundedCache<string, Uint8Array>({ max: 10_000 });
 
 /** The base58 text of a 32-byte public key. */
 export function addressOf(bytes: Uint8Array): string {
-  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return addressAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.byteLength);
+}
+
+/** The base58 text of a public key among other bytes: what reads many of them makes no object of each. */
+export function addressAt(bytes: Buffer, start: number, length = 32): string {
+  const key = bytes.toString('latin1', start, start + length);
   let text = texts.get(key);
   if (text === undefined) {
-    text = base58(bytes);
+    text = base58(bytes.subarray(start, start + length));
     texts.set(key, text);
   }
   return text;
