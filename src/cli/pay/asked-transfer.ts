@@ -3,7 +3,6 @@ import { MAX_AMOUNT } from '../../protocol/limits.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { builtInToken, tokensNamed } from '../../protocol/networks/tokens.js';
 import { checkDemand } from '../../solana/rules/native-checks.js';
-import { readInstruction } from '../../solana/transaction/instructions.js';
 import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
 import { type DecodedTransaction, decodeTransaction } from '../../solana/transaction/transaction.js';
 import { CommandError } from '../command.js';
@@ -38,7 +37,7 @@ export function requireAskedTransfer(signed: Uint8Array, asked: AskedTransfer, w
   const { transaction } = decoded;
   const [feePayer = ''] = transaction.accounts;
   if (feePayer === wallet) throw unlike(asked, 'its network fee is to be paid by your wallet');
-  const kinds = transaction.instructions.map((it) => readInstruction(it).kind);
+  const kinds = transaction.plain.map(({ kind }) => kind);
   if (kinds.includes('guard')) throw unlike(asked, 'it has another program called');
   // At an exchange a memo says whose money it is.
   if (asked.memo === undefined && kinds.includes('memo')) throw unlike(asked, 'it has a memo');

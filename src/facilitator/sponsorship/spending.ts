@@ -1,6 +1,5 @@
 import { delegateOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import type { SimulationOutcome } from '../../solana/rpc/rpc.js';
-import { readInstruction } from '../../solana/transaction/instructions.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 
 /** What a transaction takes from one account of its payer. */
@@ -21,19 +20,19 @@ const MAX_ACCOUNT_RENT = 2_500_000n;
 const known = new WeakMap<object, readonly TokenSpending[]>();
 
 /** What a transaction takes from whom: one entry an account. */
-export function spendingOf(transaction: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
+export function spendingOf(transaction: Pick<DecodedTransaction, 'plain'>): readonly TokenSpending[] {
   const found = known.get(transaction) ?? readSpending(transaction);
   known.set(transaction, found);
   return found;
 }
 
-function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
+function readSpending({ plain }: Pick<DecodedTransaction, 'plain'>): readonly TokenSpending[] {
   const spending = new Map<string, TokenSpending>();
   const add = (account: string, kind: TokenSpending['kind'], most: bigint, least: bigint): void => {
     const before = spending.get(account) ?? { most: 0n, least: 0n };
     spending.set(account, { account, kind, most: before.most + most, least: before.least + least });
   };
-  for (const it of instructions.map(readInstruction)) {
+  for (const it of plain) {
     if (it.kind === 'token-transfer') add(it.source, 'token', it.amount, it.amount);
     if (it.kind === 'sol-transfer') add(it.source, 'sol', it.lamports, it.lamports);
     if (it.kind === 'create-token-account') add(it.funder, 'sol', MAX_ACCOUNT_RENT, 0n);

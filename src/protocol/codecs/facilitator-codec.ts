@@ -1,4 +1,3 @@
-import { PaymentRequirementsV1Schema, PaymentRequirementsV2Schema } from '@x402/core/schemas';
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '@x402/core/types';
 import { defined } from '../../lib/defined.js';
 import { firstFault, shown } from '../../lib/parsed.js';
@@ -7,6 +6,7 @@ import type { Reason } from '../reasons.js';
 import type { Supported, SupportedKind } from '../supported.js';
 import type { NetworkId, Payment, Settlement, Terms, Verification } from '../types.js';
 import { jsonFault } from '../wire/json.js';
+import { RequirementsV1, RequirementsV2 } from '../wire/payment-schemas.js';
 import { readTerms, type Unreadable, unreadable, type WireReading, writeExtra } from '../wire/terms.js';
 import { settleResponseV1, settleResponseV2 } from './settle-response.js';
 import { versionOf, type WireVersion } from './version.js';
@@ -46,14 +46,6 @@ const SETTLE_RESPONSES: Readonly<Record<WireVersion, typeof settleResponseV2>> =
   1: settleResponseV1,
   2: settleResponseV2,
 };
-
-// What version 1 says about the resource is left out: it may be missing or null, and nothing depends on it.
-const RequirementsV1 = PaymentRequirementsV1Schema.omit({
-  resource: true,
-  description: true,
-  mimeType: true,
-  outputSchema: true,
-});
 
 /**
  * Reads the body of `POST /verify` and `POST /settle`: `{ x402Version, paymentPayload, paymentRequirements }` (protocol/README.md, "Facilitator API").
@@ -131,7 +123,7 @@ function kindExtra({ feePayer, hint }: SupportedKind): Record<string, unknown> {
 }
 
 function readRequirementsV2(value: unknown): WireReading<Terms> {
-  const shape = PaymentRequirementsV2Schema.safeParse(value);
+  const shape = RequirementsV2.safeParse(value);
   if (!shape.success) return misshapen(shape.error.issues);
   return readTerms(shape.data, 'paymentRequirements');
 }

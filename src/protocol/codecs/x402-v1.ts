@@ -1,10 +1,10 @@
-import { PaymentPayloadV1Schema } from '@x402/core/schemas';
 import type { PaymentRequiredV1, PaymentRequirementsV1 } from '@x402/core/types/v1';
 import { firstFault } from '../../lib/parsed.js';
 import type { BlockhashHint, Challenge, Resource } from '../challenge.js';
 import { toV1Name } from '../networks/networks.js';
 import type { Payment, Terms } from '../types.js';
 import { writeHeader } from '../wire/json.js';
+import { PayloadV1 } from '../wire/payment-schemas.js';
 import { readKind, readTransaction, unreadable, type WireReading, writeExtra } from '../wire/terms.js';
 import type { PaymentCodec } from './codec.js';
 import { readPaymentHeader } from './payment-header.js';
@@ -32,7 +32,7 @@ export const x402V1: PaymentCodec = {
 export function readPayloadV1(payload: unknown): WireReading<Payment> {
   const fault = versionFault(payload, 1);
   if (fault !== undefined) return fault;
-  const shape = PaymentPayloadV1Schema.safeParse(payload);
+  const shape = PayloadV1.safeParse(payload);
   if (!shape.success) return unreadable('invalid_payload', firstFault(shape.error.issues));
   const { scheme } = shape.data;
   const network = readKind(scheme, shape.data.network);

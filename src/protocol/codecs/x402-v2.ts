@@ -1,4 +1,3 @@
-import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
 import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
@@ -6,6 +5,7 @@ import { firstFault } from '../../lib/parsed.js';
 import type { Challenge, Resource } from '../challenge.js';
 import type { Payment, Terms } from '../types.js';
 import { writeHeader } from '../wire/json.js';
+import { PayloadV2 } from '../wire/payment-schemas.js';
 import {
   readNonce,
   readTerms,
@@ -26,11 +26,9 @@ const REQUIRED = 'PAYMENT-REQUIRED';
 const SIGNATURE = 'PAYMENT-SIGNATURE';
 const RESPONSE = 'PAYMENT-RESPONSE';
 
-// Clients echo the resource. Nothing depends on the copy, so a fault in it is no reason to refuse the payment.
 const SignIn = z.object({
   supportedChains: z.array(z.object({ chainId: z.templateLiteral([z.string(), ':', z.string()]) })),
 });
-const Payload = PaymentPayloadV2Schema.omit({ resource: true });
 
 /** x402 version 2 over HTTP: terms, payment and receipt travel in headers (protocol/README.md, "Version 2"). */
 export const x402V2: PaymentCodec = {
@@ -49,7 +47,7 @@ export const x402V2: PaymentCodec = {
 export function readPayloadV2(payload: unknown): WireReading<Payment> {
   const fault = versionFault(payload, 2);
   if (fault !== undefined) return fault;
-  const shape = Payload.safeParse(payload);
+  const shape = PayloadV2.safeParse(payload);
   if (!shape.success) return unreadable('invalid_payload', firstFault(shape.error.issues));
   const { accepted: wire, extensions } = shape.data;
   const accepted = readTerms(wire, 'accepted');

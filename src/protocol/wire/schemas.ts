@@ -43,7 +43,7 @@ const payloadV1 = z.object({
 
 /**
  * Bodies of `POST /verify` and `POST /settle` in x402's shape (protocol/README.md, "Facilitator API"), to be shown to people and machines. What comes in
- * is read by facilitator-wire.ts with the protocol's own schemas.
+ * is read with payment-schemas.ts.
  */
 export const facilitatorBody = z.union([
   z.object({ x402Version: z.literal(2).optional(), paymentPayload: payloadV2, paymentRequirements: requirementsV2 }),

@@ -1,7 +1,8 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
-import { type DecodedTransaction, decodeTransaction, type Instruction } from '../transaction/transaction.js';
+import type { Instruction } from '../transaction/instructions.js';
+import { type DecodedTransaction, decodeTransaction } from '../transaction/transaction.js';
 import { count, listOf, record, text } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
 

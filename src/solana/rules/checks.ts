@@ -1,7 +1,7 @@
 import type { Reason } from '../../protocol/reasons.js';
 import type { Terms } from '../../protocol/types.js';
 import { associatedTokenAddress, isTokenAccountOf } from '../transaction/associated-token.js';
-import { readInstruction, type TokenTransfer } from '../transaction/instructions.js';
+import type { TokenTransfer } from '../transaction/instructions.js';
 import type { DecodedTransaction } from '../transaction/transaction.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
@@ -109,7 +109,7 @@ export function checkPayment(transaction: DecodedTransaction, terms: Terms, poli
 
 /** Reads out of a transaction what the rules look at. */
 export function subjectOf(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): Subject {
-  const instructions = transaction.instructions.map(readInstruction);
+  const instructions = transaction.plain;
   const transfers = instructions.filter((it) => it.kind === 'token-transfer');
   // Signers stand first among the accounts: the fee payer, then the one other that `twoSigners` allows.
   const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';

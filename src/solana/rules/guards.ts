@@ -1,17 +1,18 @@
 import type { SimulationOutcome } from '../rpc/rpc.js';
-import { readInstruction } from '../transaction/instructions.js';
 import type { DecodedTransaction } from '../transaction/transaction.js';
 
 /**
  * Positions of the guards that name the fee payer. In a compiled message it signs and is writable wherever it is named,
  * so that the guard's program could pass its signature on.
  */
-export function guardsOnFeePayer({ accounts, instructions }: DecodedTransaction): readonly number[] {
+export function guardsOnFeePayer({ accounts, instructions, plain }: DecodedTransaction): readonly number[] {
   const [feePayer] = accounts;
   if (feePayer === undefined) return [];
-  return instructions.flatMap((it, position) =>
-    it.accounts.includes(feePayer) && readInstruction(it).kind === 'guard' ? [position] : [],
-  );
+  const found: number[] = [];
+  for (const [position, { kind }] of plain.entries()) {
+    if (kind === 'guard' && instructions[position]?.accounts.includes(feePayer)) found.push(position);
+  }
+  return found;
 }
 
 /** What a simulation says of guards: that they call no program, that one of them does, or nothing. */

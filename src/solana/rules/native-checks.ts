@@ -1,7 +1,7 @@
 import type { Reason } from '../../protocol/reasons.js';
 import { isTokenAccountOf } from '../transaction/associated-token.js';
-import { type PlainInstruction, readInstruction } from '../transaction/instructions.js';
-import type { DecodedTransaction, Instruction } from '../transaction/transaction.js';
+import type { Instruction, PlainInstruction } from '../transaction/instructions.js';
+import type { DecodedTransaction } from '../transaction/transaction.js';
 import {
   isPaidFor,
   type Movement,
@@ -78,7 +78,7 @@ export function checkDemand(
   demand: RequiredTransfers,
   policy: CheckPolicy,
 ): DemandResult {
-  const instructions = transaction.instructions.map(readInstruction);
+  const instructions = transaction.plain;
   const movements = movementsOf(instructions, demand);
   const paid = matchLegs(movements, demand);
   const sponsored = policy.managedKeys.has(transaction.accounts[0] ?? '');

@@ -121,12 +121,12 @@ export const feeUnderCap: Check = {
 export const memos: Check = {
   name: 'memos',
   run({ instructions, memo: asked }) {
-    const found = instructions.flatMap((it) => (it.kind === 'memo' ? [it.data] : []));
-    if (found.some((memo) => memo.length > MAX_MEMO_BYTES)) return 'invalid_exact_svm_payload_memo_too_long';
+    const found = instructions.filter((it) => it.kind === 'memo');
+    if (found.some(({ data }) => data.length > MAX_MEMO_BYTES)) return 'invalid_exact_svm_payload_memo_too_long';
     if (asked === undefined) return undefined;
     const [memo, ...others] = found;
     if (memo === undefined || others.length > 0) return 'invalid_exact_svm_payload_memo_count';
-    return Buffer.from(asked, 'utf8').equals(memo) ? undefined : 'invalid_exact_svm_payload_memo_mismatch';
+    return Buffer.from(asked, 'utf8').equals(memo.data) ? undefined : 'invalid_exact_svm_payload_memo_mismatch';
   },
 };
 
@@ -168,9 +168,11 @@ export function atMostInstructions(limit: number): Check {
 }
 
 function has(instructions: readonly PlainInstruction[], kind: PlainInstruction['kind']): boolean {
-  return instructions.some((it) => it.kind === kind);
+  return count(instructions, kind) > 0;
 }
 
 function count(instructions: readonly PlainInstruction[], kind: PlainInstruction['kind']): number {
-  return instructions.filter((it) => it.kind === kind).length;
+  let found = 0;
+  for (const it of instructions) if (it.kind === kind) found += 1;
+  return found;
 }

@@ -1,6 +1,6 @@
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { SolanaRpc } from '../rpc/rpc.js';
-import { type PlainInstruction, readInstruction, type TokenTransfer } from '../transaction/instructions.js';
+import type { PlainInstruction, TokenTransfer } from '../transaction/instructions.js';
 import type { DecodedTransaction } from '../transaction/transaction.js';
 
 /** Why a transaction would fail: a reason for the payer, or a sentence for the operator when the fault is on our side. */
@@ -100,9 +100,8 @@ function instructionErrorOf(err: unknown): { readonly position?: unknown; readon
   return { position, number: isRecord(inner) ? inner.Custom : undefined };
 }
 
-function failedInstruction(position: unknown, { instructions }: DecodedTransaction): PlainInstruction | undefined {
-  const instruction = typeof position === 'number' ? instructions[position] : undefined;
-  return instruction && readInstruction(instruction);
+function failedInstruction(position: unknown, { plain }: DecodedTransaction): PlainInstruction | undefined {
+  return typeof position === 'number' ? plain[position] : undefined;
 }
 
 /** The index in `{"InsufficientFundsForRent":{"account_index":0}}`. */

@@ -31,12 +31,25 @@ export class ByteReader {
     return value;
   }
 
-  /** The next `length` bytes, not copied. */
-  take(length: number, what: string): Uint8Array {
+  /** Moves over the next `length` bytes and answers where they begin. */
+  skip(length: number, what: string): number {
     if (length > this.remaining) throw new ByteReaderError(`it ends inside its ${what}`);
     const start = this.#offset;
     this.#offset += length;
+    return start;
+  }
+
+  /** The next `length` bytes, not copied. */
+  take(length: number, what: string): Uint8Array {
+    const start = this.skip(length, what);
     return this.bytes.subarray(start, this.#offset);
+  }
+
+  /** As many as `length` things that `read` reads one after the other. */
+  list<T>(length: number, read: () => T): T[] {
+    const list: T[] = [];
+    while (list.length < length) list.push(read());
+    return list;
   }
 
   /** A compact-u16, in its shortest form only: the runtime refuses longer ones, and two spellings would be two hashes. */

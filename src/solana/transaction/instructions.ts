@@ -1,5 +1,13 @@
 import { PROGRAMS } from './programs.js';
-import type { Instruction } from './transaction.js';
+
+/** An instruction with its account indexes resolved. */
+export interface Instruction {
+  /** Address of the program, base58. */
+  readonly program: string;
+  /** Addresses of its accounts, in order. */
+  readonly accounts: readonly string[];
+  readonly data: Uint8Array;
+}
 
 /** A TransferChecked of SPL Token or Token-2022. */
 export interface TokenTransfer {

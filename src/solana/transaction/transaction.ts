@@ -1,22 +1,14 @@
 import { hash } from 'node:crypto';
-import { addressOf } from '../../protocol/address.js';
+import { addressAt } from '../../protocol/address.js';
 import type { Reason } from '../../protocol/reasons.js';
 import { ByteReader, ByteReaderError } from './byte-reader.js';
+import { type Instruction, type PlainInstruction, readInstruction } from './instructions.js';
 
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 /** Largest transaction of the legacy and version 0 forms: one network packet. */
 export const MAX_PACKET_BYTES = 1232;
 const VERSION_FLAG = 0x80;
-
-/** An instruction with its account indexes resolved. */
-export interface Instruction {
-  /** Address of the program, base58. */
-  readonly program: string;
-  /** Addresses of its accounts, in order. */
-  readonly accounts: readonly string[];
-  readonly data: Uint8Array;
-}
 
 /** A transaction taken apart; the byte fields are views of the input. */
 export interface DecodedTransaction {
@@ -35,6 +27,8 @@ export interface DecodedTransaction {
   /** Recent blockhash, base58. */
   readonly blockhash: string;
   readonly instructions: readonly Instruction[];
+  /** What each of the instructions does. */
+  readonly plain: readonly PlainInstruction[];
   /** Address lookup tables in use. */
   readonly lookupTables: number;
 }
@@ -67,7 +61,7 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
   const reader = new ByteReader(bytes);
   const signatureCount = reader.compactU16('signatures');
   const signaturesOffset = reader.offset;
-  const signatures = Array.from({ length: signatureCount }, () => reader.take(SIGNATURE_BYTES, 'signatures'));
+  const signatures = reader.list(signatureCount, () => reader.take(SIGNATURE_BYTES, 'signatures'));
   const message = bytes.subarray(reader.offset);
 
   const prefix = reader.peek('message');
@@ -81,21 +75,17 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
     readonlyUnsigned: reader.byte('header'),
   };
   const accountCount = reader.compactU16('accounts');
-  const accounts = Array.from({ length: accountCount }, () => addressOf(reader.take(KEY_BYTES, 'accounts')));
-  const blockhash = addressOf(reader.take(KEY_BYTES, 'blockhash'));
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const accounts = reader.list(accountCount, () => addressAt(buffer, reader.skip(KEY_BYTES, 'accounts')));
+  const blockhash = addressAt(buffer, reader.skip(KEY_BYTES, 'blockhash'));
   const compiled = readInstructions(reader);
   const lookupTables = versioned ? skipLookupTables(reader) : 0;
 
   const fault = findFault({ header, signatureCount, accounts, compiled, lookupTables, remaining: reader.remaining });
   if (fault !== undefined) return undecodable(fault);
   // Accounts of lookup tables have no name before it has landed; such a payment is refused before its instructions are read.
-  const named = [...accounts, ...loaded];
-  const instructions = compiled.map(({ programIndex, accountIndexes, data }) => ({
-    program: named[programIndex] ?? '',
-    accounts: Array.from(accountIndexes, (index) => named[index] ?? ''),
-    data,
-  }));
-  const messageHash = hash('sha256', message);
+  const named = loaded.length === 0 ? accounts : [...accounts, ...loaded];
+  const instructions = compiled.map((it) => resolve(it, named));
   return {
     ok: true,
     transaction: {
@@ -104,11 +94,12 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
       signatures,
       signaturesOffset,
       message,
-      messageHash,
+      messageHash: hash('sha256', message),
       accounts,
       requiredSignatures: header.required,
       blockhash,
       instructions,
+      plain: instructions.map(readInstruction),
       lookupTables,
     },
   };
@@ -121,20 +112,25 @@ interface CompiledInstruction {
 }
 
 function readInstructions(reader: ByteReader): CompiledInstruction[] {
-  const count = reader.compactU16('instructions');
-  return Array.from({ length: count }, () => ({
+  return reader.list(reader.compactU16('instructions'), () => ({
     programIndex: reader.byte('instructions'),
     accountIndexes: reader.take(reader.compactU16('instruction accounts'), 'instruction accounts'),
     data: reader.take(reader.compactU16('instruction data'), 'instruction data'),
   }));
 }
 
+function resolve({ programIndex, accountIndexes, data }: CompiledInstruction, named: readonly string[]): Instruction {
+  const accounts: string[] = [];
+  for (const index of accountIndexes) accounts.push(named[index] ?? '');
+  return { program: named[programIndex] ?? '', accounts, data };
+}
+
 function skipLookupTables(reader: ByteReader): number {
   const count = reader.compactU16('lookup tables');
   for (let index = 0; index < count; index += 1) {
-    reader.take(KEY_BYTES, 'lookup tables');
-    reader.take(reader.compactU16('lookup tables'), 'lookup tables');
-    reader.take(reader.compactU16('lookup tables'), 'lookup tables');
+    reader.skip(KEY_BYTES, 'lookup tables');
+    reader.skip(reader.compactU16('lookup tables'), 'lookup tables');
+    reader.skip(reader.compactU16('lookup tables'), 'lookup tables');
   }
   return count;
 }

@@ -2,8 +2,8 @@ import { Keypair } from '@solana/web3.js';
 import { bookedAmountFault, paysTerms } from '../../../../src/facilitator/reconcile/booked-amount.js';
 import type { Terms } from '../../../../src/protocol/types.js';
 import type { TouchedTokenAccount } from '../../../../src/solana/rpc/landed-transaction.js';
+import type { Instruction } from '../../../../src/solana/transaction/instructions.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import type { Instruction } from '../../../../src/solana/transaction/transaction.js';
 import { landedAs, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
