@@ -18,7 +18,7 @@ export function addressAt(bytes: Buffer, start: number, length = 32): string {
   const key = bytes.toString('latin1', start, start + length);
   let text = texts.get(key);
   if (text === undefined) {
-    text = base58(bytes.subarray(start, start + length));
+    text = bs58.encode(bytes.subarray(start, start + length));
     texts.set(key, text);
   }
   return text;
@@ -50,45 +50,10 @@ function decodeAddress(text: string): Uint8Array | undefined {
 
 /** The base58 text of a 64-byte signature. */
 export function signatureText(bytes: Uint8Array): string {
-  return base58(bytes);
+  return bs58.encode(bytes);
 }
 
 /** Whether a text is the base58 of exactly 64 bytes. */
 export function isSignature(text: string): boolean {
   return SIGNATURE_PATTERN.test(text) && bs58.decodeUnsafe(text)?.length === 64;
-}
-
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const DIGITS_AT_ONCE = 5;
-const BASE = 58 ** DIGITS_AT_ONCE;
-
-/** Does what `bs58.encode` does digit by digit and byte by byte, five digits and two bytes at once: each payment has a signature. */
-function base58(bytes: Uint8Array): string {
-  // The lowest first.
-  const parts: number[] = [];
-  for (let at = bytes.length % 2 === 0 ? 0 : -1; at < bytes.length; at += 2) {
-    let carry = (bytes[at] ?? 0) * 256 + (bytes[at + 1] ?? 0);
-    for (let index = 0; index < parts.length; index += 1) {
-      const value = (parts[index] ?? 0) * 65_536 + carry;
-      carry = Math.floor(value / BASE);
-      parts[index] = value - carry * BASE;
-    }
-    if (carry > 0) parts.push(carry);
-  }
-  const zeros = bytes.findIndex((byte) => byte !== 0);
-  return '1'.repeat(zeros === -1 ? bytes.length : zeros) + digitsOf(parts);
-}
-
-function digitsOf(parts: readonly number[]): string {
-  const digits: string[] = [];
-  for (const part of parts) {
-    let left = part;
-    for (let count = 0; count < DIGITS_AT_ONCE; count += 1) {
-      const more = Math.floor(left / 58);
-      digits.push(ALPHABET.charAt(left - more * 58));
-      left = more;
-    }
-  }
-  while (digits.at(-1) === '1') digits.pop();
-  return digits.reverse().join('');
 }
