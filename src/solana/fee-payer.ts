@@ -22,7 +22,7 @@ export function createFeePayer(input: KeypairInput, where: string): FeePayer {
     address,
     sign(transaction) {
       if (transaction.accounts[0] !== address) throw new Error('this key is not the fee payer of the transaction');
-      const signed = Uint8Array.from(transaction.bytes);
+      const signed = new Uint8Array(transaction.bytes);
       signed.set(signer.sign(transaction.message), transaction.signaturesOffset);
       return signed;
     },

@@ -9,7 +9,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicKeys = boundedCache<string, KeyObject>({ max: 5_000 });
 
 function publicKeyObject(publicKey: Uint8Array): KeyObject {
-  const id = Buffer.from(publicKey).toString('latin1');
+  const id = Buffer.from(publicKey.buffer, publicKey.byteOffset, publicKey.byteLength).toString('latin1');
   let key = publicKeys.get(id);
   if (key === undefined) {
     // From a JWK the key is taken as it is; OpenSSL's reader of DER costs as much as a verification.
@@ -48,6 +48,6 @@ export function createEd25519Signer(seed: Uint8Array): Ed25519Signer {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return {
     publicKey: Uint8Array.from(Buffer.from(x, 'base64url')),
-    sign: (message) => Uint8Array.from(sign(null, message, key)),
+    sign: (message) => new Uint8Array(sign(null, message, key)),
   };
 }

@@ -8,6 +8,8 @@ const SMALL_ORDER: ReadonlySet<string> = new Set([
   'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ]);
+/** Almost every other point is told from them by its first byte. */
+const FIRST_BYTES: ReadonlySet<number> = new Set([...SMALL_ORDER].map((it) => Number.parseInt(it.slice(0, 2), 16)));
 const LAST = 31;
 
 /**
@@ -15,6 +17,7 @@ const LAST = 31;
  * program's address (32 zero bytes) among them. Node takes such signatures before 24; the chain does not.
  */
 export function isSmallOrder(point: Uint8Array): boolean {
+  if (!FIRST_BYTES.has(point[0] ?? 0)) return false;
   const y = Buffer.from(point);
   y.writeUInt8(y.readUInt8(LAST) & 0x7f, LAST);
   return SMALL_ORDER.has(y.toString('hex'));

@@ -79,19 +79,15 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
     waiting.sent();
   }
 
-  function assertOpen(): void {
-    if (closed) throw new RpcError('closed', 'the delivery of transactions is closed');
-  }
-
   return {
-    async deliver(delivery): Promise<Landing> {
-      assertOpen();
+    deliver(delivery): Promise<Landing> {
+      if (closed) return rejectClosed();
       const waiting = loop.add({ sentBefore: false, ...delivery }, now() + timing.pollMs);
       void sendFirst(waiting, delivery);
       return confirm(waiting);
     },
-    async watch(wanted) {
-      assertOpen();
+    watch(wanted) {
+      if (closed) return rejectClosed();
       return confirm(loop.add({ sentBefore: true, ...wanted }, now()));
     },
     async close() {
@@ -103,9 +99,15 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
 }
 
 function confirm({ landing }: PendingConfirmation): Promise<Landing> {
-  return inSpan('tollhouse.confirm', {}, async (span) => {
-    const landed = await landing;
-    span?.set({ 'tollhouse.landing': landed.status });
-    return landed;
+  return inSpan('tollhouse.confirm', {}, (span) => {
+    if (span === undefined) return landing;
+    return landing.then((landed) => {
+      span.set({ 'tollhouse.landing': landed.status });
+      return landed;
+    });
   });
+}
+
+function rejectClosed(): Promise<never> {
+  return Promise.reject(new RpcError('closed', 'the delivery of transactions is closed'));
 }

@@ -82,7 +82,8 @@ export class ReconnectingSocket {
   /** Sends a text if there is an open connection; answers whether it was. */
   send(text: string): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(text);
+    // What is bytes leaves in one piece: a string is written as a head and a body.
+    this.#socket.send(Buffer.from(text), { binary: false });
     return true;
   }
 

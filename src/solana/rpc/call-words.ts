@@ -11,23 +11,23 @@ export function isBehind({ failure, details }: RpcError): boolean {
 
 /** What endpoints have said of one call, none of which settles it. */
 export class CallWords<T> {
-  readonly #unsure = new Set<object>();
+  readonly #unsure: object[] = [];
   #result: { readonly result: T } | undefined;
   #error: RpcError | undefined;
   #failure: RpcError | undefined;
 
   /** Whether one of them has answered something, and may only not have got a block yet. */
   get isOneUnsure(): boolean {
-    return this.#unsure.size > 0;
+    return this.#unsure.length > 0;
   }
 
   isUnsure(endpoint: object): boolean {
-    return this.#unsure.has(endpoint);
+    return this.#unsure.includes(endpoint);
   }
 
   /** Keeps what an endpoint answers that may not have got a block yet. The first word counts where no other knows better. */
   unsure(endpoint: object, word: { readonly result: T } | RpcError): void {
-    this.#unsure.add(endpoint);
+    this.#unsure.push(endpoint);
     if (word instanceof RpcError) this.#error ??= word;
     else this.#result ??= word;
   }

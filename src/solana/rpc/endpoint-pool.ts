@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { type CallWords, isBehind } from './call-words.js';
 import { createEndpointHealth, type EndpointHealth, type HealthOptions, TRY_MS } from './endpoint-health.js';
 import type { JsonRpcEndpoint } from './json-rpc.js';
@@ -20,8 +21,8 @@ export interface Member {
 
 /** Several endpoints, in order of preference. */
 export interface EndpointPool {
-  /** The one to ask; undefined where none is well, nor within a second. */
-  pick(deadline: number): Promise<Member | undefined>;
+  /** The one to ask from now on, `time`; undefined where none is well, nor within a second. */
+  pick(time: number, deadline: number): MaybePromise<Member | undefined>;
   /** One that is well and may have got a block which those that were heard have not. */
   another(heard: CallWords<unknown>): Member | undefined;
   /** Asks one how it is, by a call of our own. */
@@ -62,15 +63,22 @@ export function createEndpointPool(endpoints: readonly JsonRpcEndpoint[], option
     return members.find((it) => isAbreast(it) && !words.isUnsure(it));
   }
 
-  async function pick(deadline: number): Promise<Member | undefined> {
-    const patience = Math.min(now() + PATIENCE_MS, deadline);
-    for (let wasTried = false; ; ) {
-      const time = now();
-      // One that lags behind is better than none.
-      const well = members.find(isAbreast) ?? members.find(({ health }) => health.well());
-      const rested = members.filter(({ health }) => !health.well() && health.restsUntil() <= time);
-      rested.forEach(probe);
-      if (well !== undefined) return well;
+  /** One that is well. Those that have rested are asked how they are. */
+  function findWell(time: number): Member | undefined {
+    // One that lags behind is better than none.
+    const well = members.find(isAbreast) ?? members.find(({ health }) => health.well());
+    for (const member of members) {
+      if (!member.health.well() && member.health.restsUntil() <= time) probe(member);
+    }
+    return well;
+  }
+
+  async function waitForWell(begunAt: number, deadline: number): Promise<Member | undefined> {
+    const patience = Math.min(begunAt + PATIENCE_MS, deadline);
+    let wasTried = false;
+    let time = begunAt;
+    let well: Member | undefined;
+    while (well === undefined) {
       const wakesAt = Math.min(...members.map(({ health }) => health.restsUntil()));
       const isTried = members.some(({ health }) => health.isTried());
       // Who waits longer makes the rest longer, for those who come when the endpoint is well again.
@@ -78,7 +86,14 @@ export function createEndpointPool(endpoints: readonly JsonRpcEndpoint[], option
       if (isInVain) return undefined;
       wasTried = isTried;
       await waiting.wait(Math.ceil(Math.min(wakesAt, patience) - time));
+      time = now();
+      well = findWell(time);
     }
+    return well;
+  }
+
+  function pick(time: number, deadline: number): MaybePromise<Member | undefined> {
+    return findWell(time) ?? waitForWell(time, deadline);
   }
 
   return { pick, another, probe, slots };
@@ -118,7 +133,7 @@ function createWaitQueue(): WaitQueue {
         waiting.add(go);
       }),
     callAll() {
-      for (const go of [...waiting]) go();
+      for (const go of waiting) go();
     },
   };
 }

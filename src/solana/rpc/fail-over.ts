@@ -1,3 +1,4 @@
+import { isPending } from '../../lib/maybe-promise.js';
 import { CallWords } from './call-words.js';
 import { createEndpointPool, type Member, noteFailure, type PoolOptions } from './endpoint-pool.js';
 import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
@@ -60,12 +61,16 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: P
   ): Promise<T> {
     const looked = slots.look();
     if (isOfNow) await looked;
-    const deadline = now() + timeoutMs;
     const words = new CallWords<T>();
-    for (let tries = endpoints.length + 1; tries > 0 && now() < deadline; tries -= 1) {
-      const member = words.isOneUnsure ? another(words) : await pick(deadline);
+    let startedAt = now();
+    const deadline = startedAt + timeoutMs;
+    for (let tries = endpoints.length + 1; tries > 0 && startedAt < deadline; tries -= 1) {
+      let member = words.isOneUnsure ? another(words) : pick(startedAt, deadline);
+      if (isPending(member)) {
+        member = await member;
+        startedAt = now();
+      }
       if (member === undefined) break;
-      const startedAt = now();
       try {
         const allowed = Math.max(1, Math.floor((deadline - startedAt) / tries));
         const answer = await member.endpoint.call(method, params, allowed, maxBytes);
@@ -80,6 +85,7 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: P
         else words.failed(error);
         if (isLast && !words.isUnsure(member)) break;
       }
+      startedAt = now();
     }
     if (words.isOneUnsure) slots.doubt();
     const word = words.conclude() ?? allResting(method, endpoints);

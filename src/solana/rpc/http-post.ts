@@ -3,13 +3,25 @@ import type { Dispatcher, Pool } from 'undici';
 type Controller = Dispatcher.DispatchController;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What is sent. */
-export interface HttpPost {
+/** What is sent, and what is made of what comes back. */
+export interface HttpPost<T> {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Largest response that is read, in bytes; a larger one is broken off with {@link ResponseTooLarge}. */
   readonly maxBytes: number;
+  /** Deadline for all of it, connecting and reading included. */
+  readonly timeoutMs: number;
+  /** What a response comes to. */
+  read(response: HttpResponse): T;
+  /**
+   * The error to reject with.
+   * @param cause - undici's, {@link ResponseTooLarge}, or what `read` threw
+   * @param hasLeft - whether a byte of the request may have left
+   */
+  failed(cause: unknown, hasLeft: boolean): Error;
+  /** The error for one that is given up. While no byte of it has left, that keeps it here. */
+  late(hasLeft: boolean): Error;
 }
 
 /** A response was longer than was to be read. */
@@ -28,55 +40,46 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** A POST on its way. */
-export interface PendingPost {
-  /** Rejects with undici's error, or with what it was given up with. */
-  readonly answer: Promise<HttpResponse>;
-  /** Whether a byte of it may have left. While it is false, giving it up keeps it here. */
-  readonly hasLeft: boolean;
-  giveUp(reason: Error): void;
-}
-
 /** Posts a short text and reads the short response: without the streams and signals of `request`, which cost more than the call. */
-export function post(through: Pool, { path, headers, body, maxBytes }: HttpPost): PendingPost {
-  const exchange = new Exchange(maxBytes);
-  through.dispatch({ method: 'POST', path, headers: { ...headers }, body }, exchange);
-  return exchange;
+export function post<T>(through: Pool, asked: HttpPost<T>): Promise<T> {
+  const { path, headers, body } = asked;
+  const exchange = new Exchange(asked);
+  through.dispatch({ method: 'POST', path, headers, body }, exchange);
+  return exchange.result;
 }
 
 const OPENING_BRACE = 0x7b;
 
-class Exchange implements Dispatcher.DispatchHandler, PendingPost {
-  readonly answer: Promise<HttpResponse>;
-  #resolve: (answer: HttpResponse) => void = () => {};
+/** A POST on its way. Only its first end counts. */
+class Exchange<T> implements Dispatcher.DispatchHandler {
+  readonly result: Promise<T>;
+  readonly #asked: HttpPost<T>;
+  readonly #timer: NodeJS.Timeout;
+  #resolve: (result: T) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #controller: Controller | undefined;
   #givenUp: Error | undefined;
-  hasLeft = false;
+  #isOver = false;
+  #hasLeft = false;
   #status = 0;
   #headers: Headers = {};
   readonly #chunks: Buffer[] = [];
-  readonly #maxBytes: number;
   #length = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.answer = new Promise((resolve, reject) => {
+  constructor(asked: HttpPost<T>) {
+    this.#asked = asked;
+    this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  giveUp(reason: Error): void {
-    this.#givenUp = reason;
-    this.#controller?.abort(reason);
-    this.#reject(reason);
+    // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
+    this.#timer = setTimeout(() => setImmediate(() => this.#giveUp()), asked.timeoutMs);
   }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     if (this.#givenUp !== undefined) return controller.abort(this.#givenUp);
-    this.hasLeft = true;
+    this.#hasLeft = true;
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {
@@ -87,16 +90,42 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
   onResponseData(controller: Controller, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    if (this.#length > this.#maxBytes) controller.abort(new ResponseTooLarge(this.#isReply()));
+    if (this.#length > this.#asked.maxBytes) controller.abort(new ResponseTooLarge(this.#isReply()));
   }
 
   onResponseEnd(): void {
-    const text = Buffer.concat(this.#chunks).toString();
-    this.#resolve({ status: this.#status, headers: this.#headers, text });
+    this.#end();
+    try {
+      this.#resolve(this.#asked.read({ status: this.#status, headers: this.#headers, text: this.#text() }));
+    } catch (error) {
+      this.#reject(this.#asked.failed(error, this.#hasLeft));
+    }
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    this.#reject(error);
+    if (this.#isOver) return;
+    this.#end();
+    this.#reject(this.#asked.failed(error, this.#hasLeft));
+  }
+
+  #giveUp(): void {
+    if (this.#isOver) return;
+    this.#end();
+    const reason = this.#asked.late(this.#hasLeft);
+    this.#givenUp = reason;
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  #text(): string {
+    const [only] = this.#chunks;
+    const bytes = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    return bytes.toString();
   }
 
   #isReply(): boolean {

@@ -54,57 +54,72 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
     connections: options.connections ?? DEFAULT_CONNECTIONS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
+    // Each call has a deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   };
   const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
-  // Loaded from the first endpoint on, not with the package.
-  const openPool = async (): Promise<Pool> => new (await loadUndici()).Pool(url.origin, poolOptions);
-  const retiring = new Set<Promise<Pool>>();
-  let pool = openPool();
+  const retiring = new Set<Connections>();
+  let connections = openConnections(url.origin, poolOptions);
   let lastId = 0;
 
   /**
    * Silence may mean that the way to the other side is gone without a word, for every connection that is kept open: the next
    * calls go over new ones, and those under way on the old ones come to their end.
    */
-  function retire(silent: Promise<Pool>): void {
-    if (silent !== pool) return;
-    pool = openPool();
+  function retire(silent: Connections): void {
+    if (silent !== connections) return;
+    connections = openConnections(url.origin, poolOptions);
     retiring.add(silent);
     const forget = () => void retiring.delete(silent);
-    silent.then((it) => it.close()).then(forget, forget);
+    silent.opening.then((it) => it.close()).then(forget, forget);
   }
 
   return {
     host: url.host,
-    async call(method, params, timeoutMs, maxBytes = maxResponseBytes) {
+    call(method, params, timeoutMs, maxBytes = maxResponseBytes) {
       const where = `${method} at ${url.host}`;
-      const through = pool;
-      const opened = await through;
-      lastId += 1;
-      const id = lastId;
-      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-      const sent = post(opened, { path, headers, body, maxBytes });
-      const giveUp = () => {
-        retire(through);
-        sent.giveUp(new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, doubtIf(sent.hasLeft)));
+      const through = connections;
+      const ask = (pool: Pool): Promise<unknown> => {
+        lastId += 1;
+        const id = lastId;
+        const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+        return post(pool, {
+          path,
+          headers,
+          body,
+          maxBytes,
+          timeoutMs,
+          read: (response) => readResponse(where, id, response),
+          failed: (cause, hasLeft) => (cause instanceof RpcError ? cause : transportError(where, cause, hasLeft)),
+          late(hasLeft) {
+            retire(through);
+            return new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, doubtIf(hasLeft));
+          },
+        });
       };
-      let isOver = false;
-      // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
-      const timer = setTimeout(() => setImmediate(() => isOver || giveUp()), timeoutMs);
-      try {
-        return readResponse(where, id, await sent.answer);
-      } catch (cause) {
-        if (cause instanceof RpcError) throw cause;
-        throw transportError(where, cause, sent.hasLeft);
-      } finally {
-        isOver = true;
-        clearTimeout(timer);
-      }
+      return through.pool === undefined ? through.opening.then(ask) : ask(through.pool);
     },
     async close() {
-      await Promise.all([pool, ...retiring].map(async (it) => (await it).destroy()));
+      await Promise.all([connections, ...retiring].map(async ({ opening }) => (await opening).destroy()));
     },
   };
+}
+
+/** Connections to one endpoint. */
+interface Connections {
+  /** Undefined while undici is loaded: that is done from the first endpoint on, not with the package. */
+  pool: Pool | undefined;
+  readonly opening: Promise<Pool>;
+}
+
+function openConnections(origin: string, options: Pool.Options): Connections {
+  const opening = loadUndici().then((undici) => {
+    opened.pool = new undici.Pool(origin, options);
+    return opened.pool;
+  });
+  const opened: Connections = { pool: undefined, opening };
+  return opened;
 }
 
 function parseUrl(text: string): URL {

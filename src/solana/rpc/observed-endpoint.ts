@@ -11,18 +11,20 @@ export function observedEndpoint(
   const { host } = endpoint;
   return {
     ...endpoint,
-    async call(method, params, timeoutMs, maxBytes) {
+    call(method, params, timeoutMs, maxBytes) {
       const begunAt = performance.now();
       const told = (outcome: string): void =>
         onCall({ host, method, outcome, seconds: (performance.now() - begunAt) / 1_000 });
-      try {
-        const result = await endpoint.call(method, params, timeoutMs, maxBytes);
-        told('ok');
-        return result;
-      } catch (error) {
-        told(error instanceof RpcError ? error.failure : 'unknown');
-        throw error;
-      }
+      return endpoint.call(method, params, timeoutMs, maxBytes).then(
+        (result) => {
+          told('ok');
+          return result;
+        },
+        (error: unknown) => {
+          told(error instanceof RpcError ? error.failure : 'unknown');
+          throw error;
+        },
+      );
     },
   };
 }

@@ -23,6 +23,8 @@ export function count(value: unknown, name: string): number {
 export function listOf<T>(value: unknown, name: string, read: (entry: unknown, name: string) => T): readonly T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new ResponseShapeError(`${name} is not a list`);
-  // A hole is an entry that is none, and `map` would pass over it.
-  return Array.from(value, (entry: unknown) => read(entry, name));
+  const entries: T[] = [];
+  // A hole is an entry that is none, and `map` would pass over it; `Array.from` takes its time over an empty list.
+  for (const entry of value) entries.push(read(entry, name));
+  return entries;
 }

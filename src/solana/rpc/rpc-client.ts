@@ -1,7 +1,7 @@
 import { badOption } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import type { RpcCallSeen } from '../../telemetry/observed.js';
-import { createFailOver } from './fail-over.js';
+import { type CallBounds, createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
 import { landedReaders } from './landed-readers.js';
 import { observedEndpoint } from './observed-endpoint.js';
@@ -54,6 +54,9 @@ export const MAX_HISTORY_PER_CALL = 1_000;
 /** For what a node that lags behind would answer as of then. */
 const OF_NOW = { isOfNow: true } as const;
 
+/** A node that does not know a blockhash may only not have got its block yet. */
+const SIMULATED: CallBounds<SimulationOutcome> = { isUnknown: ({ err }) => err === 'BlockhashNotFound' };
+
 /** Mint, owner and amount stand first in a token account, under both programs. */
 const TOKEN_ACCOUNT_HEAD_BYTES = 72;
 
@@ -96,8 +99,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     },
     simulateTransaction(transaction, options) {
       const read = (result: unknown) => readSimulation(result, options);
-      const isUnknown = ({ err }: SimulationOutcome) => err === 'BlockhashNotFound';
-      return call('simulateTransaction', simulationParams(transaction, options), read, { isUnknown });
+      return call('simulateTransaction', simulationParams(transaction, options), read, SIMULATED);
     },
     sendTransaction(transaction, { skipPreflight, preflightCommitment }) {
       const config = { encoding: 'base64', skipPreflight, preflightCommitment };

@@ -1,4 +1,3 @@
-import { defined } from '../../lib/defined.js';
 import type { Commitment } from '../../protocol/types.js';
 import { count, listOf, record, text } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
@@ -59,12 +58,7 @@ export function readSimulation(result: unknown, asked: SimulationExtras = {}): S
   const logs = Array.isArray(outcome['logs']) ? outcome['logs'].filter((line) => typeof line === 'string') : [];
   const accounts = readSimulatedAccounts(outcome['accounts'], asked.accounts ?? []);
   const innerInstructions = asked.innerInstructions ? readCallers(outcome['innerInstructions']) : undefined;
-  return {
-    err: outcome['err'],
-    logs,
-    slot,
-    ...defined({ accounts, innerInstructions }),
-  };
+  return { err: outcome['err'], logs, slot, accounts, innerInstructions };
 }
 
 /** Result of `getSignatureStatuses`. */

@@ -31,12 +31,12 @@ export interface SimulationOutcome {
    * The accounts after the transaction, in the order asked, null where there is none (and for all of them when it
    * fails); undefined where none were asked for or the node does not say.
    */
-  readonly accounts?: readonly (AccountState | null)[];
+  readonly accounts?: readonly (AccountState | null)[] | undefined;
   /**
    * Positions of the instructions that called another program; undefined where that was not asked or the node does not
    * say, which is no proof of anything.
    */
-  readonly innerInstructions?: readonly number[];
+  readonly innerInstructions?: readonly number[] | undefined;
 }
 
 /** Where a signature stands. */

@@ -3,13 +3,14 @@ import type { SimulationOptions } from './rpc.js';
 /** Parameters of `simulateTransaction`. What is not asked for is left out: older nodes refuse fields that they do not know. */
 export function simulationParams(transaction: Uint8Array, options: SimulationOptions): readonly unknown[] {
   const { commitment, accounts = [], innerInstructions = false, replaceBlockhash = false } = options;
+  // JSON leaves out what is undefined.
   const config = {
     encoding: 'base64',
     sigVerify: false,
     replaceRecentBlockhash: replaceBlockhash,
     commitment,
-    ...(accounts.length === 0 ? {} : { accounts: { encoding: 'base64', addresses: accounts } }),
-    ...(innerInstructions ? { innerInstructions } : {}),
+    accounts: accounts.length === 0 ? undefined : { encoding: 'base64', addresses: accounts },
+    innerInstructions: innerInstructions ? true : undefined,
   };
   return [base64(transaction), config];
 }

@@ -7,8 +7,9 @@ export interface SlotLook {
   /**
    * Asks all that are well how far they are, unless that was done a moment ago: whoever comes meanwhile shares it. Takes
    * {@link PATIENCE_MS} at most, never rejects. Where there is one endpoint alone nobody is asked.
+   * @returns undefined where there is nothing to wait for
    */
-  look(): Promise<void>;
+  look(): Promise<void> | undefined;
   /** Has the next `look` ask, however fresh what is known is: an endpoint did not know what another one knows. */
   doubt(): void;
   /** How many slots an endpoint was behind the best of them, 0 where that is few enough for what is done here, or not known. */
@@ -40,7 +41,7 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
   const told = new Set<JsonRpcEndpoint>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isDoubted = false;
-  let underWay: Promise<unknown> | undefined;
+  let underWay: Promise<void> | undefined;
 
   async function ask(endpoint: JsonRpcEndpoint): Promise<void> {
     const askFor = <T>(method: string, params: readonly unknown[], read: (result: unknown) => T) =>
@@ -76,8 +77,8 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
   }
 
   return {
-    async look() {
-      if (endpoints.length < 2 || freshMs === Number.POSITIVE_INFINITY) return;
+    look() {
+      if (endpoints.length < 2 || freshMs === Number.POSITIVE_INFINITY) return undefined;
       if (underWay === undefined && !isFresh()) {
         isDoubted = false;
         lookedAt = now();
@@ -86,7 +87,7 @@ export function createSlotLook({ endpoints, isWell, now, freshMs }: SlotLookPart
           tell();
         });
       }
-      await underWay;
+      return underWay;
     },
     doubt() {
       isDoubted = true;
