@@ -17,7 +17,6 @@ const own = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
-  toggle: () => process.kill(process.pid, 'SIGUSR2'),
   // In bytes, after a collection.
   memory: () => {
     globalThis.gc();
