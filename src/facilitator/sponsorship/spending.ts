@@ -22,9 +22,11 @@ const known = new WeakMap<object, readonly TokenSpending[]>();
 
 /** What a transaction takes from whom: one entry an account. */
 export function spendingOf(transaction: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
-  const found = known.get(transaction) ?? readSpending(transaction);
-  known.set(transaction, found);
-  return found;
+  const found = known.get(transaction);
+  if (found !== undefined) return found;
+  const read = readSpending(transaction);
+  known.set(transaction, read);
+  return read;
 }
 
 function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
@@ -33,7 +35,8 @@ function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>
     const before = spending.get(account) ?? { most: 0n, least: 0n };
     spending.set(account, { account, kind, most: before.most + most, least: before.least + least });
   };
-  for (const it of instructions.map(readInstruction)) {
+  for (const instruction of instructions) {
+    const it = readInstruction(instruction);
     if (it.kind === 'token-transfer') add(it.source, 'token', it.amount, it.amount);
     if (it.kind === 'sol-transfer') add(it.source, 'sol', it.lamports, it.lamports);
     if (it.kind === 'create-token-account') add(it.funder, 'sol', MAX_ACCOUNT_RENT, 0n);
@@ -47,11 +50,11 @@ export function leftAfter(
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): ReadonlyMap<string, bigint> {
   const left = new Map<string, bigint>();
-  for (const [index, { account, kind }] of spending.entries()) {
+  spending.forEach(({ account, kind }, index) => {
     const state = accounts[index] ?? null;
     const amount = kind === 'sol' ? state?.lamports : tokenAccountOf(state)?.amount;
     if (amount !== undefined) left.set(account, amount);
-  }
+  });
   return left;
 }
 
@@ -60,6 +63,9 @@ export function delegateIn(
   spending: readonly TokenSpending[],
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): string | undefined {
-  const spent = accounts.slice(0, spending.length);
-  return spent.map(delegateOf).find((delegate) => delegate !== undefined);
+  for (let index = 0; index < spending.length; index += 1) {
+    const delegate = delegateOf(accounts[index] ?? null);
+    if (delegate !== undefined) return delegate;
+  }
+  return undefined;
 }
