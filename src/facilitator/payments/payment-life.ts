@@ -1,5 +1,4 @@
 import { TollhouseError } from '../../errors/errors.js';
-import { defined } from '../../lib/defined.js';
 import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
@@ -58,7 +57,8 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const claimed = (await heldByThisProcess(parts, request)) ?? (await claimInSpan(ledger, request));
+  const held = leases.holds(request.id) ? await heldByThisProcess(parts, request) : undefined;
+  const claimed = held ?? (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());
@@ -72,19 +72,21 @@ export async function claimPayment(
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
   const sending = { mayBeSent: record.state !== 'claimed' };
-  const settle = (options: ClaimSettlement) =>
-    settleClaimed({ inspected, record, lease, leaseMs, use, sending, ...parts }, options).finally(leave);
+  const payment = { parts, inspected, record, lease, leaseMs, use, sending, leave };
+  const settle = (options: ClaimSettlement) => settleClaimed(payment, options);
   const drop = (): void => {
     leave();
     parts.backend.drop?.(record.id);
   };
-  const [receipt, mayBeSent] = [receiptOf(record), () => sending.mayBeSent];
+  const mayBeSent = (): boolean => sending.mayBeSent;
+  const receipt = receiptOf(record);
   const claim = createClaim({ ledger, leases, record, lease, resumed, receipt, settle, mayBeSent, drop });
   return begin(parts, inspected, claim, record, use);
 }
 
 /** A payment that is held, and everything needed to take its money. */
-export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | 'leases'> {
+interface ClaimedPayment {
+  readonly parts: PaymentServiceParts;
   readonly inspected: InspectedPayment;
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;
@@ -93,6 +95,8 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
   readonly use: PaymentUse;
   /** Tells whether its transaction may have been sent. */
   readonly sending: { mayBeSent: boolean };
+  /** Ends its place among those in flight. */
+  readonly leave: LeavePlace;
 }
 
 /**
@@ -102,7 +106,8 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
  */
 async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement): Promise<Settlement> {
   const { served, isWanted, refused } = options;
-  const { backend, inspected, record, ledger, lease, leaseMs, use, sending, refusedSends, now } = claimed;
+  const { parts, inspected, record, lease, leaseMs, use, sending, leave } = claimed;
+  const { backend, ledger, passes, events, refusedSends, now } = parts;
   const { id } = record;
   const begunAt = now();
   const forget = (): Promise<boolean> => {
@@ -134,10 +139,13 @@ async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement):
     const settlement = await (sending.mayBeSent
       ? backend.resume(inspected, record, step)
       : backend.settle(inspected, step));
-    return await writeDown({ resource: use.resource, served, ...claimed }, settlement, performance.now() - since);
+    const held = { ledger, passes, events, now, record, lease, resource: use.resource, served };
+    return await writeDown(held, settlement, performance.now() - since);
   } catch (error) {
     await (sending.mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
     throw error;
+  } finally {
+    leave();
   }
 }
 
@@ -176,7 +184,10 @@ async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPa
 }
 
 /** A held payment, and what it buys. */
-export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'passes' | 'events' | 'now' | 'record' | 'lease'> {
+export interface HeldPayment extends Pick<PaymentServiceParts, 'ledger' | 'passes' | 'events' | 'now'> {
+  /** As it was when it was claimed. */
+  readonly record: PaymentRecord;
+  readonly lease: string;
   readonly resource: string;
   /** Whether landed money uses it up. Default false: something is owed for it. */
   readonly served?: boolean;
@@ -197,9 +208,10 @@ export async function writeDown(
   switch (settlement.status) {
     case 'settled': {
       // Before the outcome: should this process die between the two, the next one that asks the chain opens it.
-      await openBoughtPass(held);
+      if (record.buys !== undefined) await openBoughtPass(held);
       const { slot, signature } = settlement.receipt;
-      const settled = { id, resource, receipt: settlement.receipt, ...defined({ durationMs }) };
+      const landed = { id, resource, receipt: settlement.receipt };
+      const settled = durationMs === undefined ? landed : Object.assign(landed, { durationMs });
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;
     }
