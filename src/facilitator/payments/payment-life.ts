@@ -1,4 +1,3 @@
-import { TollhouseError } from '../../errors/errors.js';
 import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
@@ -9,7 +8,7 @@ import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { openBoughtPass } from './bought-pass.js';
 import { claimInSpan } from './claim-span.js';
-import { heldByThisProcess } from './held-by-this-process.js';
+import { heldByThisProcess, mustHold } from './held-by-this-process.js';
 import type { Leases } from './leases.js';
 import { isFromBackup } from './lost-period.js';
 import { bindingOf, boundBy } from './payment-binding.js';
@@ -57,8 +56,8 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const held = leases.holds(request.id) ? await heldByThisProcess(parts, request) : undefined;
-  const claimed = held ?? (await claimInSpan(ledger, request));
+  const held = leases.holds(request.id) && (await heldByThisProcess(parts, request));
+  const claimed = held || (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());
@@ -78,8 +77,7 @@ export async function claimPayment(
     leave();
     parts.backend.drop?.(record.id);
   };
-  const mayBeSent = (): boolean => sending.mayBeSent;
-  const receipt = receiptOf(record);
+  const [receipt, mayBeSent] = [receiptOf(record), () => sending.mayBeSent];
   const claim = createClaim({ ledger, leases, record, lease, resumed, receipt, settle, mayBeSent, drop });
   return begin(parts, inspected, claim, record, use);
 }
@@ -184,10 +182,9 @@ async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPa
 }
 
 /** A held payment, and what it buys. */
-export interface HeldPayment extends Pick<PaymentServiceParts, 'ledger' | 'passes' | 'events' | 'now'> {
-  /** As it was when it was claimed. */
-  readonly record: PaymentRecord;
-  readonly lease: string;
+export interface HeldPayment
+  extends Pick<PaymentServiceParts, 'ledger' | 'passes' | 'events' | 'now'>,
+    Pick<ClaimedPayment, 'record' | 'lease'> {
   readonly resource: string;
   /** Whether landed money uses it up. Default false: something is owed for it. */
   readonly served?: boolean;
@@ -210,8 +207,7 @@ export async function writeDown(
       // Before the outcome: should this process die between the two, the next one that asks the chain opens it.
       if (record.buys !== undefined) await openBoughtPass(held);
       const { slot, signature } = settlement.receipt;
-      const landed = { id, resource, receipt: settlement.receipt };
-      const settled = durationMs === undefined ? landed : Object.assign(landed, { durationMs });
+      const settled = { id, resource, receipt: settlement.receipt, ...(durationMs !== undefined && { durationMs }) };
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;
     }
@@ -244,11 +240,4 @@ async function end<Name extends KeptOutcome>(
 ): Promise<void> {
   mustHold(await ledger.recordOutcome(record.id, lease, outcome, [outcomeEvent(type, told, record, now())]));
   events.emit(type, told);
-}
-
-/** The lease ran out and somebody else took the payment over: that one serves it, we do not. */
-function mustHold(held: boolean): void {
-  if (held) return;
-  const detail = 'The payment was taken over by another request; ask again in a moment.';
-  throw new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: 1 });
 }
