@@ -109,8 +109,11 @@ export function inSpan<T>(
   run: (span: TraceSpan | undefined) => T,
   place?: SpanPlace,
 ): T {
-  const span = tracer === undefined ? undefined : beginSpan(name, attributes, place);
-  if (span === undefined) return run(undefined);
+  const span = isTraced() ? beginSpan(name, attributes, place) : undefined;
+  return span === undefined ? run(undefined) : runIn(span, run);
+}
+
+function runIn<T>(span: OpenSpan, run: (span: TraceSpan | undefined) => T): T {
   const fail = (error: unknown): void => {
     span.failed(typeOf(error));
     span.end();

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
@@ -22,14 +23,13 @@ export const UNKNOWN_PAST =
   'The Solana RPC does not tell at the moment whether this payment has landed before: do not sign again, and send the same payment again in a moment.';
 
 /** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
-export async function online<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof RpcError)
-      throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
-    throw error;
-  }
+export function online<T>(call: Promise<T>): Promise<T> {
+  return call.catch(throwUnavailable);
+}
+
+function throwUnavailable(error: unknown): never {
+  if (!(error instanceof RpcError)) throw error;
+  throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
 }
 
 /** Waits for a call that reads a payment that was made by itself; an outage takes nothing from it. */
@@ -64,12 +64,12 @@ export function unknownInOutage(error: unknown): Landing {
 export type JudgedPayment = Pick<InspectedPayment, 'payer' | 'terms' | 'judge'>;
 
 /** Turns what became of a transaction that was sent into what became of the payment. */
-export async function settlementOf(
+export function settlementOf(
   landing: Landing,
   judged: JudgedPayment,
   signature: string,
   landed: LandedReader,
-): Promise<BackendSettlement> {
+): MaybePromise<BackendSettlement> {
   const { payer } = judged;
   if (landing.status === 'landed') return landedSettlement(landing, judged, signature, landed);
   if (landing.status !== 'expired') return { status: 'pending', signature, payer };
@@ -78,21 +78,23 @@ export async function settlementOf(
 }
 
 /** Where the chain must be asked what the transaction did, and does not tell, nothing is known yet. */
-async function landedSettlement(
+function landedSettlement(
   { err, slot }: Extract<Landing, { readonly status: 'landed' }>,
   judged: JudgedPayment,
   signature: string,
   landed: LandedReader,
-): Promise<BackendSettlement> {
+): MaybePromise<BackendSettlement> {
   const { payer, judge } = judged;
-  const failed = { status: 'failed', final: 'failed', payer, signature } as const;
-  if (err !== null) return { ...failed, reason: 'invalid_exact_svm_transaction_failed', message: failureText(err) };
+  const failed = (reason: Reason, message: string) =>
+    ({ status: 'failed', final: 'failed', payer, signature, reason, message }) as const;
+  if (err !== null) return failed('invalid_exact_svm_transaction_failed', failureText(err));
   if (judge === undefined) return { status: 'settled', receipt: receiptFor(judged, signature, slot) };
-  const transaction = await landed(signature);
-  if (transaction === undefined) return { status: 'pending', signature, payer };
-  const reason = judge(transaction);
-  if (reason !== undefined) return { ...failed, reason, message: REASONS[reason] };
-  return { status: 'settled', receipt: receiptFor(judged, signature, transaction.slot) };
+  return landed(signature).then((transaction) => {
+    if (transaction === undefined) return { status: 'pending', signature, payer };
+    const reason = judge(transaction);
+    if (reason !== undefined) return failed(reason, REASONS[reason]);
+    return { status: 'settled', receipt: receiptFor(judged, signature, transaction.slot) };
+  });
 }
 
 /** What there is to say of a transaction that landed with an error. */

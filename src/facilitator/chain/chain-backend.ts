@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
+import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Refusal, Terms, Verification } from '../../protocol/types.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
@@ -21,7 +22,7 @@ import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
-import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
+import { type LookAtFunds, type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
 import {
   checkMint,
   checkUnseen,
@@ -55,6 +56,8 @@ export interface ChainBackendParts extends LookParts, OfferedParts {
 /** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
 const VERIFIED_MS = 30_000;
 const VERIFIED_MAX = 10_000;
+/** Of a blockhash that is none of ours, it is not known how long it lives. */
+const NO_HEIGHT = {};
 /** More than are sent while a blockhash lives. */
 const OVER_MAX = 50_000;
 
@@ -105,7 +108,7 @@ async function verify(
     const refusal = await sponsorship.admit(inspected, purpose ?? { isPublic: true });
     if (refusal !== undefined) return { ok: false, payer, ...refusal };
   }
-  const look = lookAtFunds(parts, verified, inspected);
+  const look = (): ReturnType<LookAtFunds> => lookAtFunds(parts, verified, inspected);
   // The message alone decides a simulation; the terms were compared with it by the pure rules.
   const known = verified.get(inspected.transaction.messageHash);
   const seen = known === undefined ? await look() : { ok: true as const, sight: known };
@@ -125,12 +128,14 @@ async function settle(
   const { transaction, payer, sponsored } = inspected;
   const { sponsorship } = parts;
   try {
+    const look = (): ReturnType<LookAtFunds> => lookAtFunds(parts, verified, inspected);
+    const checking = step.refused ?? faultBefore(parts, verified, inspected);
     // The share of the fee comes behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
     const refusal =
-      step.refused ??
-      (await faultBefore(parts, verified, inspected)) ??
-      (sponsored && (await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))));
-    if (refusal) return (await sentAndLanded(parts, inspected, step)) ?? { status: 'unsent', payer, ...refusal };
+      (isPending(checking) ? await checking : checking) ??
+      (sponsored ? await sponsorship.begin(inspected, step.purpose, look) : undefined);
+    if (refusal !== undefined)
+      return (await sentAndLanded(parts, inspected, step)) ?? { status: 'unsent', payer, ...refusal };
     const settlement = await signAndSend(parts, verified, inspected, step);
     // It was seen before it landed: whoever shows it again is to be seen again.
     verified.delete(transaction.messageHash);
@@ -160,18 +165,19 @@ async function sentAndLanded(
  * Who settles without having verified leaves the simulation to the node that sends, which is too late where a guard has to
  * be proven first, and does not show whose the account is that is paid into.
  */
-async function faultBefore(
+function faultBefore(
   parts: WorkingParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
-): Promise<Omit<Refusal, 'payer'> | undefined> {
+): MaybePromise<Omit<Refusal, 'payer'> | undefined> {
   const isSeen = verified.has(inspected.transaction.messageHash);
   if (!isSeen && guardsToProve(inspected).length > 0) {
-    const seen = await lookAtFunds(parts, verified, inspected)();
-    return seen.ok ? undefined : seen.refusal;
+    return lookAtFunds(parts, verified, inspected).then((seen) => (seen.ok ? undefined : seen.refusal));
   }
-  const reason = await (isSeen ? checkMint(parts, inspected) : checkUnseen(parts, inspected));
-  return reason === undefined ? undefined : { reason, message: REASONS[reason] };
+  return whenKnown(
+    isSeen ? checkMint(parts, inspected) : checkUnseen(parts, inspected),
+    (reason) => reason && { reason, message: REASONS[reason] },
+  );
 }
 
 async function signAndSend(
@@ -184,7 +190,8 @@ async function signAndSend(
   const signed = signedBy(parts.feePayers, inspected);
   if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);
-  const height = defined({ lastValidBlockHeight: parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash) });
+  const lastValidBlockHeight = parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash);
+  const height = lastValidBlockHeight === undefined ? NO_HEIGHT : { lastValidBlockHeight };
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
   parts.sponsorship.sent(transaction.messageHash, signature);
   const sentAt = performance.now();

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { defined } from '../../lib/defined.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { ReceivingAccount, ReceivingAccounts } from '../../solana/accounts/receiving-accounts.js';
@@ -42,48 +42,45 @@ const GUARD_CALLS = {
 } as const;
 
 /** Simulates the payment, and sees what it would leave in its payer's accounts and whose those are that it goes to. */
-export function lookAtFunds(
+export async function lookAtFunds(
   parts: LookParts & FaultParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
-): LookAtFunds {
+): ReturnType<LookAtFunds> {
   const { transaction, sponsored } = inspected;
+  const asking = checkMint(parts, inspected);
+  const mintFault = isPending(asking) ? await asking : asking;
+  if (mintFault !== undefined) return { ok: false, refusal: { reason: mintFault, message: REASONS[mintFault] } };
   const spending = sponsored ? spendingOf(transaction) : [];
   const receivers = receiversOf(inspected);
-  const accounts = [...spending, ...receivers].map(({ account }) => account);
   const guards = guardsToProve(inspected);
-  return async () => {
-    const mintFault = await checkMint(parts, inspected);
-    if (mintFault !== undefined) return { ok: false, refusal: { reason: mintFault, message: REASONS[mintFault] } };
-    const look = parts.flight.nextLook();
-    const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
-    const about = { 'tollhouse.payment.id': transaction.messageHash };
-    const simulation = await inSpan('tollhouse.simulate', about, () => online(simulate(parts, inspected, asked)));
-    const { err, slot } = simulation;
-    if (err !== null) return { ok: false, refusal: await whyNotTaken(parts, inspected, simulation) };
-    const proof = guardProof(guards, simulation);
-    if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
-    if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
-    const received = simulation.accounts?.slice(spending.length);
-    const foreign = await checkReceivers(parts, receivers, received);
-    if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
-    const sight = {
-      look,
-      slot,
-      left: leftAfter(spending, simulation),
-      ...defined({ delegate: delegateIn(spending, simulation) }),
-    };
-    verified.set(transaction.messageHash, sight);
-    return { ok: true, sight };
-  };
+  const look = parts.flight.nextLook();
+  const accounts = [...spending, ...receivers].map(({ account }) => account);
+  const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
+  const simulation = await simulateInSpan(parts, inspected, asked);
+  if (simulation.err !== null) return { ok: false, refusal: await whyNotTaken(parts, inspected, simulation) };
+  const proof = guardProof(guards, simulation);
+  if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
+  if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
+  const checking = checkReceivers(parts, receivers, simulation.accounts?.slice(spending.length));
+  const foreign = isPending(checking) ? await checking : checking;
+  if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
+  const left = leftAfter(spending, simulation);
+  const sight = { look, slot: simulation.slot, left, delegate: delegateIn(spending, simulation) };
+  verified.set(transaction.messageHash, sight);
+  return { ok: true, sight };
+}
+
+/** What a node says of a payment, and whether it could not compare it with what has landed. */
+type Simulation = SimulationOutcome & { readonly isUncompared?: boolean };
+
+function simulateInSpan(parts: LookParts, inspected: InspectedPayment, asked: SimulationOptions): Promise<Simulation> {
+  const about = { 'tollhouse.payment.id': inspected.transaction.messageHash };
+  return inSpan('tollhouse.simulate', about, () => online(simulate(parts, inspected, asked)));
 }
 
 /** A node that has not got a blockhash of ours yet simulates with one that it has. */
-async function simulate(
-  parts: LookParts,
-  inspected: InspectedPayment,
-  asked: SimulationOptions,
-): Promise<SimulationOutcome & { readonly isUncompared?: boolean }> {
+async function simulate(parts: LookParts, inspected: InspectedPayment, asked: SimulationOptions): Promise<Simulation> {
   const { bytes } = inspected.transaction;
   const first = await parts.rpc.simulateTransaction(bytes, asked);
   const isBehind = first.err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
@@ -113,11 +110,13 @@ export function guardsToProve({ transaction, sponsored }: InspectedPayment): rea
 }
 
 /** Why the token of a payment is not taken. */
-export async function checkMint(
+export function checkMint(
   { mintPolicy }: Pick<LookParts, 'mintPolicy'>,
   { transfer }: InspectedPayment,
-): Promise<Reason | undefined> {
-  return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
+): MaybePromise<Reason | undefined> {
+  if (transfer === undefined) return undefined;
+  const asking = mintPolicy(transfer.mint, transfer.program);
+  return isPending(asking) ? online(asking) : asking;
 }
 
 /** Why a payment is not to be sent that was not looked at: its token is not taken, or it would go to somebody else. */
@@ -125,7 +124,9 @@ export async function checkUnseen(
   parts: Pick<LookParts, 'mintPolicy' | 'receiving'>,
   inspected: InspectedPayment,
 ): Promise<Reason | undefined> {
-  return (await checkMint(parts, inspected)) ?? (await checkReceivers(parts, receiversOf(inspected)));
+  const asking = checkMint(parts, inspected);
+  const mintFault = isPending(asking) ? await asking : asking;
+  return mintFault ?? checkReceivers(parts, receiversOf(inspected));
 }
 
 /** The token accounts that a payment goes to. Where we sign nothing, the chain is asked afterwards what was received. */
@@ -136,14 +137,16 @@ function receiversOf({ transfer, sponsored, terms, recipients = [terms.payTo] }:
 }
 
 /** A node that does not show accounts with a simulation is asked for them. */
-async function checkReceivers(
+function checkReceivers(
   { receiving }: Pick<LookParts, 'receiving'>,
   receivers: readonly ReceivingAccount[],
   shown?: readonly (AccountState | null)[],
-): Promise<Reason | undefined> {
-  const isForeign =
-    shown === undefined
-      ? await online(receiving.isAnyForeign(receivers))
-      : receivers.map((it, index) => receiving.isForeign(it, shown[index] ?? null)).includes(true);
+): MaybePromise<Reason | undefined> {
+  if (shown === undefined) return online(receiving.isAnyForeign(receivers)).then(foreignReason);
+  // Each is noted, also those behind the first that is foreign.
+  return foreignReason(receivers.map((it, index) => receiving.isForeign(it, shown[index] ?? null)).includes(true));
+}
+
+function foreignReason(isForeign: boolean): Reason | undefined {
   return isForeign ? 'invalid_exact_svm_recipient_token_account_not_owned' : undefined;
 }

@@ -1,3 +1,4 @@
+import { TollhouseError } from '../../errors/errors.js';
 import type { ClaimRequest, ClaimResult, Ledger } from '../../storage/ledger/ledger.js';
 import { FINAL_STATES, lostClaim } from '../../storage/ledger/payment-use.js';
 import type { Leases } from './leases.js';
@@ -15,4 +16,14 @@ export async function heldByThisProcess(
   if (!leases.holds(request.id)) return undefined;
   const record = await ledger.find(request.id);
   return record === undefined || FINAL_STATES.has(record.state) ? undefined : lostClaim(record, request);
+}
+
+/**
+ * The lease ran out and somebody else took the payment over: that one serves it, we do not.
+ * @throws TollhouseError `payment_in_progress`
+ */
+export function mustHold(held: boolean): void {
+  if (held) return;
+  const detail = 'The payment was taken over by another request; ask again in a moment.';
+  throw new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: 1 });
 }

@@ -1,5 +1,3 @@
-import { TollhouseError } from '../../errors/errors.js';
-import { defined } from '../../lib/defined.js';
 import type { Commitment, Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PassStore } from '../../storage/passes/pass-store.js';
@@ -10,7 +8,7 @@ import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import { openBoughtPass } from './bought-pass.js';
 import { claimInSpan } from './claim-span.js';
-import { heldByThisProcess } from './held-by-this-process.js';
+import { heldByThisProcess, mustHold } from './held-by-this-process.js';
 import type { Leases } from './leases.js';
 import { isFromBackup } from './lost-period.js';
 import { bindingOf, boundBy } from './payment-binding.js';
@@ -58,7 +56,8 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const claimed = (await heldByThisProcess(parts, request)) ?? (await claimInSpan(ledger, request));
+  const held = leases.holds(request.id) && (await heldByThisProcess(parts, request));
+  const claimed = held || (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());
@@ -72,8 +71,8 @@ export async function claimPayment(
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
   const sending = { mayBeSent: record.state !== 'claimed' };
-  const settle = (options: ClaimSettlement) =>
-    settleClaimed({ inspected, record, lease, leaseMs, use, sending, ...parts }, options).finally(leave);
+  const payment = { parts, inspected, record, lease, leaseMs, use, sending, leave };
+  const settle = (options: ClaimSettlement) => settleClaimed(payment, options);
   const drop = (): void => {
     leave();
     parts.backend.drop?.(record.id);
@@ -84,7 +83,8 @@ export async function claimPayment(
 }
 
 /** A payment that is held, and everything needed to take its money. */
-export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | 'leases'> {
+interface ClaimedPayment {
+  readonly parts: PaymentServiceParts;
   readonly inspected: InspectedPayment;
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;
@@ -93,6 +93,8 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
   readonly use: PaymentUse;
   /** Tells whether its transaction may have been sent. */
   readonly sending: { mayBeSent: boolean };
+  /** Ends its place among those in flight. */
+  readonly leave: LeavePlace;
 }
 
 /**
@@ -102,7 +104,8 @@ export interface ClaimedPayment extends Omit<PaymentServiceParts, 'inFlight' | '
  */
 async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement): Promise<Settlement> {
   const { served, isWanted, refused } = options;
-  const { backend, inspected, record, ledger, lease, leaseMs, use, sending, refusedSends, now } = claimed;
+  const { parts, inspected, record, lease, leaseMs, use, sending, leave } = claimed;
+  const { backend, ledger, passes, events, refusedSends, now } = parts;
   const { id } = record;
   const begunAt = now();
   const forget = (): Promise<boolean> => {
@@ -134,10 +137,13 @@ async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement):
     const settlement = await (sending.mayBeSent
       ? backend.resume(inspected, record, step)
       : backend.settle(inspected, step));
-    return await writeDown({ resource: use.resource, served, ...claimed }, settlement, performance.now() - since);
+    const held = { ledger, passes, events, now, record, lease, resource: use.resource, served };
+    return await writeDown(held, settlement, performance.now() - since);
   } catch (error) {
     await (sending.mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
     throw error;
+  } finally {
+    leave();
   }
 }
 
@@ -176,7 +182,9 @@ async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPa
 }
 
 /** A held payment, and what it buys. */
-export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'passes' | 'events' | 'now' | 'record' | 'lease'> {
+export interface HeldPayment
+  extends Pick<PaymentServiceParts, 'ledger' | 'passes' | 'events' | 'now'>,
+    Pick<ClaimedPayment, 'record' | 'lease'> {
   readonly resource: string;
   /** Whether landed money uses it up. Default false: something is owed for it. */
   readonly served?: boolean;
@@ -197,9 +205,9 @@ export async function writeDown(
   switch (settlement.status) {
     case 'settled': {
       // Before the outcome: should this process die between the two, the next one that asks the chain opens it.
-      await openBoughtPass(held);
+      if (record.buys !== undefined) await openBoughtPass(held);
       const { slot, signature } = settlement.receipt;
-      const settled = { id, resource, receipt: settlement.receipt, ...defined({ durationMs }) };
+      const settled = { id, resource, receipt: settlement.receipt, ...(durationMs !== undefined && { durationMs }) };
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;
     }
@@ -232,11 +240,4 @@ async function end<Name extends KeptOutcome>(
 ): Promise<void> {
   mustHold(await ledger.recordOutcome(record.id, lease, outcome, [outcomeEvent(type, told, record, now())]));
   events.emit(type, told);
-}
-
-/** The lease ran out and somebody else took the payment over: that one serves it, we do not. */
-function mustHold(held: boolean): void {
-  if (held) return;
-  const detail = 'The payment was taken over by another request; ask again in a moment.';
-  throw new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: 1 });
 }

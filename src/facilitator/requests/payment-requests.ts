@@ -119,7 +119,8 @@ async function judgeToken(text: string, parts: PaymentRequestParts): Promise<Jud
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
   if (known !== undefined && !isBuiltIn(known)) await confirmMint(known.mint);
   const token = known ?? (await readToken(text, rpc));
-  return token === undefined ? {} : { token, reason: await online(mintPolicy(token.mint, token.program)) };
+  if (token === undefined) return {};
+  return { token, reason: await online(Promise.resolve(mintPolicy(token.mint, token.program))) };
 }
 
 async function findToken(text: string, parts: PaymentRequestParts): Promise<Token | undefined> {

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { isPending } from '../../lib/maybe-promise.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { NetworkId, Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
@@ -20,6 +21,9 @@ export type FeeCount =
   | { readonly ok: true; readonly fee: CountedFee }
   | { readonly ok: false; readonly refusal: Omit<Refusal, 'payer'> };
 
+/** What came of a look at the room for a fee. */
+export type FeeRoom = { readonly ok: true } | Extract<FeeCount, { readonly ok: false }>;
+
 /**
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
  * is a fixed one, begun by its first fee. What this process has spent in it counts whatever becomes of the shared count. No payer, no
@@ -35,7 +39,7 @@ export interface FeeLimit {
    */
   take(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
   /** The same without counting, for what is to be signed only after some more work. */
-  reach(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
+  reach(lamports: bigint, parties?: FeeParties): Promise<FeeRoom>;
   /** What is known of this hour. */
   load(): FeeLoad;
   /** Why nothing is signed for anybody at the moment; undefined while it is. */
@@ -88,16 +92,19 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
     const giveBack = (): void => {
       for (const back of taken) back();
     };
-    const concerned = await shares.of(parties);
+    const asked = shares.of(parties);
+    const concerned = isPending(asked) ? await asked : asked;
     for (const share of concerned) {
-      const back = await share.take(fee);
+      const taking = share.take(fee);
+      const back = isPending(taking) ? await taking : taking;
       if (back === undefined) {
         giveBack();
         return sharesRefusal(share);
       }
       taken.push(back);
     }
-    const back = await whole.take(fee);
+    const taking = whole.take(fee);
+    const back = isPending(taking) ? await taking : taking;
     if (back === undefined) {
       giveBack();
       throw fault() ?? limitReached(`No more network fees are paid on ${network} in this hour`, 0);
@@ -111,7 +118,12 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
     fault,
     load: () => ({ spent: whole.spent(), limit }),
     take,
-    async reach(lamports, parties) {
+    async reach(lamports, parties = {}) {
+      const asked = shares.of(parties);
+      const concerned = isPending(asked) ? await asked : asked;
+      const fee = Number(lamports);
+      // What is known to be there need not be taken to know it.
+      if (whole.hasRoom(fee) && concerned.every((share) => share.hasRoom(fee))) return { ok: true };
       const count = await take(lamports, parties);
       if (count.ok) count.fee.giveBack();
       return count;

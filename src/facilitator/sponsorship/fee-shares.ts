@@ -57,13 +57,14 @@ const FRESH_MS = 10_000;
 export function createFeeShares(parts: FeeSharesParts): FeeShares {
   const { network, maxFeeLamportsPerHour, counters, owners, now } = parts;
   const shares = boundedCache<string, FeeShare>({ max: MAX_SHARES });
-
+  // Never among those that can be forgotten: most that is paid for others counts in it.
+  const others = newShare('others', keyOf('others', 'all', OTHERS_PERCENT), OTHERS_PERCENT);
   const percents = boundedCache<string, { readonly percent: number; readonly readAt: number }>({ max: MAX_SHARES });
 
   /** An outage of the store changes nobody's share. */
   function percentOf(seller: string): MaybePromise<number> {
-    const known = percents.get(seller);
     if (owners === undefined) return DEFAULT_FEE_PERCENT;
+    const known = percents.get(seller);
     if (known !== undefined && now() - known.readAt < FRESH_MS) return known.percent;
     return owners.quotasOf(seller).then(
       ({ feePercent = DEFAULT_FEE_PERCENT }) => {
@@ -74,29 +75,35 @@ export function createFeeShares(parts: FeeSharesParts): FeeShares {
     );
   }
 
-  function share(party: FeeShare['party'], name: string, percent = DEFAULT_FEE_PERCENT): FeeShare {
+  function keyOf(party: FeeShare['party'], name: string, percent: number): string {
     // One that is changed counts from nothing: an hour that was used up is open again at once.
     const size = percent === DEFAULT_FEE_PERCENT ? '' : `:${percent}`;
-    const key = `fee-share:${network}:${party}:${name}${size}`;
+    return `fee-share:${network}:${party}:${name}${size}`;
+  }
+
+  function newShare(party: FeeShare['party'], key: string, percent: number): FeeShare {
+    const limit = Number((maxFeeLamportsPerHour * BigInt(percent)) / 100n);
+    return Object.assign(createHourlyAllowance({ key, limit, allowsOne: true, counters, now }), { party });
+  }
+
+  function share(party: FeeShare['party'], name: string, percent = DEFAULT_FEE_PERCENT): FeeShare {
+    const key = keyOf(party, name, percent);
     const found = shares.get(key);
     if (found !== undefined) return found;
-    const limit = Number((maxFeeLamportsPerHour * BigInt(percent)) / 100n);
-    const made = { party, ...createHourlyAllowance({ key, limit, allowsOne: true, counters, now }) };
+    const made = newShare(party, key, percent);
     shares.set(key, made);
     return made;
   }
 
   return {
     of({ payer, seller, isPublic = false, paysAnybody = false }) {
-      const own = [
-        ...(payer === undefined ? [] : [share('payer', payer)]),
-        ...(isPublic ? [share('isPublic', 'settle')] : []),
-      ];
+      const all: FeeShare[] = [];
+      if (payer !== undefined) all.push(share('payer', payer));
+      if (isPublic) all.push(share('isPublic', 'settle'));
       // The last to be asked: who has used up a share of his own is told that.
-      const others = share('others', 'all', OTHERS_PERCENT);
-      if (seller === undefined) return isPublic || paysAnybody ? [...own, others] : own;
+      if (seller === undefined) return isPublic || paysAnybody ? [...all, others] : all;
       return whenKnown(percentOf(seller), (percent) => {
-        const all = [...own, share('seller', seller, percent)];
+        all.push(share('seller', seller, percent));
         // An operator who gives one seller more than all have together means it: that is beside their share.
         return percent > OTHERS_PERCENT ? all : [...all, others];
       });

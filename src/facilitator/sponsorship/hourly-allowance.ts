@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { Counters, WindowCount } from '../../storage/counters/counters.js';
 
 /**
@@ -9,7 +10,9 @@ export interface HourlyAllowance {
    * Counts what is to be spent. Returns the function that takes it back, or undefined where so much is not left in this
    * hour; then nothing is counted.
    */
-  take(lamports: number): Promise<(() => void) | undefined>;
+  take(lamports: number): MaybePromise<(() => void) | undefined>;
+  /** Whether {@link take} would find so much without asking anybody. Counts nothing; false says nothing. */
+  hasRoom(lamports: number): boolean;
   /** Counts what was not asked for before, whether there is room or not. */
   charge(lamports: number): void;
   /** What was taken in this hour by all who share the counters, as far as is known here. */
@@ -68,73 +71,110 @@ const MIN_REST_MS = 1_000;
 
 /** Makes an allowance. Nothing is counted before the first fee. */
 export function createHourlyAllowance(parts: HourlyAllowanceParts): HourlyAllowance {
-  const { limit, allowsOne = false, now, onLimitReached } = parts;
-  const portion = Math.max(1, Math.floor(limit / PORTIONS));
-  const mostWith = (fee: number): number => (allowsOne ? Math.max(limit, fee) : limit);
-  let reserve: Reserve = { left: 0, counted: 0, resetsAt: 0, endsAt: 0 };
-  let own: OwnHour = { spent: 0, endsAt: 0 };
-  let [exhaustedUntil, toldFor] = [0, 0];
-  let refilling: Promise<void> | undefined;
+  return new CountedHours(parts);
+}
 
-  const ownSpent = (): number => (own.endsAt > now() ? own.spent : 0);
-  const hasOwnRoom = (fee: number): boolean => ownSpent() + fee <= mostWith(fee);
+class CountedHours implements HourlyAllowance {
+  readonly #parts: HourlyAllowanceParts;
+  readonly #portion: number;
+  #reserve: Reserve = { left: 0, counted: 0, resetsAt: 0, endsAt: 0 };
+  #own: OwnHour = { spent: 0, endsAt: 0 };
+  #exhaustedUntil = 0;
+  #toldFor = 0;
+  #refilling: Promise<void> | undefined;
 
-  function exhaust(endsAt: number, hour: number): void {
-    exhaustedUntil = endsAt;
-    if (toldFor !== hour) onLimitReached?.(endsAt);
-    toldFor = hour;
+  constructor(parts: HourlyAllowanceParts) {
+    this.#parts = parts;
+    this.#portion = Math.max(1, Math.floor(parts.limit / PORTIONS));
   }
 
-  async function refill(fee: number): Promise<void> {
-    if (!hasOwnRoom(fee)) {
-      own = hourAt(own, reserve, now());
-      return exhaust(own.endsAt, own.endsAt);
+  restMs(): number {
+    return this.#exhaustedUntil === 0 ? 0 : Math.max(0, this.#exhaustedUntil - this.#parts.now());
+  }
+
+  spent(): number {
+    const time = this.#parts.now();
+    const ofAll = this.#reserve.endsAt > time ? this.#reserve.counted - this.#reserve.left : 0;
+    return Math.min(this.#parts.limit, Math.max(0, ofAll, this.#ownSpent(time)));
+  }
+
+  charge(lamports: number): void {
+    this.#reserve.left -= lamports;
+    this.#own = hourAt(this.#own, this.#reserve, this.#parts.now());
+    this.#own.spent += lamports;
+  }
+
+  hasRoom(lamports: number): boolean {
+    return this.restMs() === 0 && this.#isThere(lamports, this.#parts.now());
+  }
+
+  take(lamports: number): MaybePromise<(() => void) | undefined> {
+    if (this.restMs() > 0) return undefined;
+    return this.#spend(lamports) ?? this.#takeRefilled(lamports);
+  }
+
+  async #takeRefilled(fee: number): Promise<(() => void) | undefined> {
+    while (this.restMs() === 0) {
+      const giveBack = this.#spend(fee);
+      if (giveBack !== undefined) return giveBack;
+      this.#refilling ??= this.#refill(fee).finally(() => {
+        this.#refilling = undefined;
+      });
+      await this.#refilling;
     }
-    const asked = Math.max(portion, fee - (reserve.endsAt > now() ? reserve.left : 0));
-    const shared = await countShared(parts, asked);
-    reserve = refilled(reserve, { asked, shared, most: mostWith(fee), time: now() });
-    if (reserve.left < fee) exhaust(reserve.endsAt, reserve.resetsAt);
+    return undefined;
   }
 
-  function spend(fee: number): (() => void) | undefined {
-    const from = reserve;
-    if (from.endsAt <= now() || from.left < fee || !hasOwnRoom(fee)) return undefined;
-    own = hourAt(own, from, now());
-    const hour = own;
+  #spend(fee: number): (() => void) | undefined {
+    const time = this.#parts.now();
+    if (!this.#isThere(fee, time)) return undefined;
+    const from = this.#reserve;
+    const hour = hourAt(this.#own, from, time);
+    this.#own = hour;
     from.left -= fee;
     hour.spent += fee;
     return () => {
       from.left += fee;
       hour.spent -= fee;
-      if (from === reserve || hour === own) exhaustedUntil = 0;
+      if (from === this.#reserve || hour === this.#own) this.#exhaustedUntil = 0;
     };
   }
 
-  const restMs = (): number => Math.max(0, exhaustedUntil - now());
+  async #refill(fee: number): Promise<void> {
+    const { now } = this.#parts;
+    if (!this.#hasOwnRoom(fee, now())) {
+      this.#own = hourAt(this.#own, this.#reserve, now());
+      return this.#exhaust(this.#own.endsAt, this.#own.endsAt);
+    }
+    const asked = Math.max(this.#portion, fee - (this.#reserve.endsAt > now() ? this.#reserve.left : 0));
+    const shared = await countShared(this.#parts, asked);
+    this.#reserve = refilled(this.#reserve, { asked, shared, most: this.#mostWith(fee), time: now() });
+    if (this.#reserve.left < fee) this.#exhaust(this.#reserve.endsAt, this.#reserve.resetsAt);
+  }
 
-  return {
-    restMs,
-    spent() {
-      const ofAll = reserve.endsAt > now() ? reserve.counted - reserve.left : 0;
-      return Math.min(limit, Math.max(0, ofAll, ownSpent()));
-    },
-    charge(lamports) {
-      reserve.left -= lamports;
-      own = hourAt(own, reserve, now());
-      own.spent += lamports;
-    },
-    async take(lamports) {
-      while (restMs() === 0) {
-        const giveBack = spend(lamports);
-        if (giveBack !== undefined) return giveBack;
-        refilling ??= refill(lamports).finally(() => {
-          refilling = undefined;
-        });
-        await refilling;
-      }
-      return undefined;
-    },
-  };
+  #exhaust(endsAt: number, hour: number): void {
+    this.#exhaustedUntil = endsAt;
+    if (this.#toldFor !== hour) this.#parts.onLimitReached?.(endsAt);
+    this.#toldFor = hour;
+  }
+
+  #isThere(fee: number, time: number): boolean {
+    const { endsAt, left } = this.#reserve;
+    return endsAt > time && left >= fee && this.#hasOwnRoom(fee, time);
+  }
+
+  #hasOwnRoom(fee: number, time: number): boolean {
+    return this.#ownSpent(time) + fee <= this.#mostWith(fee);
+  }
+
+  #ownSpent(time: number): number {
+    return this.#own.endsAt > time ? this.#own.spent : 0;
+  }
+
+  #mostWith(fee: number): number {
+    const { limit, allowsOne = false } = this.#parts;
+    return allowsOne ? Math.max(limit, fee) : limit;
+  }
 }
 
 /** An outage of the counters must not stop payments: what they are not told is bounded by what this process has spent. */

@@ -1,6 +1,5 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
-import { defined } from '../../lib/defined.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import type { TokenSpending } from './spending.js';
 
@@ -106,17 +105,18 @@ class AccountsInFlight implements MoneyInFlight {
   }
 
   lastSight({ spending }: SpendingPayment): Sight | undefined {
-    const seen = spending.flatMap((it) => {
-      const sight = this.#sights.get(it.account);
-      return sight === undefined ? [] : [{ ...sight, account: it.account, left: sight.held - it.most }];
-    });
-    if (seen.length < spending.length || seen.some(({ left }) => left < 0n)) return undefined;
-    return {
-      look: Math.min(...seen.map(({ look }) => look)),
-      slot: Math.min(...seen.map(({ slot }) => slot)),
-      left: new Map(seen.map(({ account, left }) => [account, left])),
-      ...defined({ delegate: seen.find((it) => it.delegate !== undefined)?.delegate }),
-    };
+    const left = new Map<string, bigint>();
+    let [look, slot] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    let delegate: string | undefined;
+    for (const { account, most } of spending) {
+      const sight = this.#sights.get(account);
+      if (sight === undefined || sight.held < most) return undefined;
+      left.set(account, sight.held - most);
+      look = Math.min(look, sight.look);
+      slot = Math.min(slot, sight.slot);
+      delegate ??= sight.delegate;
+    }
+    return { look, slot, left, delegate };
   }
 
   fits(payment: SpendingPayment, sight: Sight): boolean {

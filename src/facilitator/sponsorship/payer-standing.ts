@@ -12,7 +12,7 @@ export interface PayerStanding {
    * Why nothing is paid for at the moment; undefined while it is.
    * @param addresses - the wallet and the accounts that it pays from, base58
    */
-  refusal(addresses: readonly string[]): Promise<Omit<Refusal, 'payer'> | undefined>;
+  refusal(addresses: readonly string[]): MaybePromise<Omit<Refusal, 'payer'> | undefined>;
   /** A transaction of theirs landed with an error. In this process it is known at once. Never rejects. */
   failed(addresses: readonly string[]): Promise<void>;
 }
@@ -37,12 +37,16 @@ type Store = Pick<Counters, 'increment' | 'put' | 'get'>;
 export function createPayerStanding({ network, counters, now }: PayerStandingParts): PayerStanding {
   const own = createMemoryCounters({ now });
   const waitKey = (address: string): string => `payer-wait:${network}:${address}`;
+  /** When nobody of those waits any more who have failed here: hardly anybody does, and then there is nothing to look up. */
+  let allWaitUntil = 0;
 
   /** Without a turn of the queue where the store has none: the next payment may be at the door already. */
   function fail(store: Store, address: string): MaybePromise<void> {
     return whenKnown(store.increment(`payer-failures:${network}:${address}`, MEMORY_MS), ({ count }) => {
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
-      return store.put(waitKey(address), String(now() + waitMs), waitMs);
+      const end = now() + waitMs;
+      allWaitUntil = Math.max(allWaitUntil, end);
+      return store.put(waitKey(address), String(end), waitMs);
     });
   }
 
@@ -52,22 +56,25 @@ export function createPayerStanding({ network, counters, now }: PayerStandingPar
   }
 
   async function restMs(addresses: readonly string[]): Promise<number> {
-    const rest = (await endOf(own, addresses)) - now();
+    const rest = allWaitUntil > now() ? (await endOf(own, addresses)) - now() : 0;
     if (rest > 0 || counters === undefined) return rest;
     // An outage of the counters must not stop payments.
     return (await endOf(counters, addresses).catch(() => 0)) - now();
   }
 
   return {
-    async refusal(addresses) {
-      const rest = await restMs(addresses);
-      if (!(rest > 0)) return undefined;
-      const message = `A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in ${Math.ceil(rest / 1_000)} seconds.`;
-      return { reason: 'payer_must_wait', message };
+    refusal(addresses) {
+      if (counters === undefined && allWaitUntil <= now()) return undefined;
+      return restMs(addresses).then((rest) => (rest > 0 ? mustWait(rest) : undefined));
     },
     async failed(addresses) {
       const stores = counters === undefined ? [own] : [own, counters];
       await Promise.allSettled(stores.flatMap((store) => addresses.map(async (address) => fail(store, address))));
     },
   };
+}
+
+function mustWait(restMs: number): Omit<Refusal, 'payer'> {
+  const message = `A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in ${Math.ceil(restMs / 1_000)} seconds.`;
+  return { reason: 'payer_must_wait', message };
 }

@@ -21,9 +21,11 @@ const known = new WeakMap<object, readonly TokenSpending[]>();
 
 /** What a transaction takes from whom: one entry an account. */
 export function spendingOf(transaction: Pick<DecodedTransaction, 'plain'>): readonly TokenSpending[] {
-  const found = known.get(transaction) ?? readSpending(transaction);
-  known.set(transaction, found);
-  return found;
+  const found = known.get(transaction);
+  if (found !== undefined) return found;
+  const read = readSpending(transaction);
+  known.set(transaction, read);
+  return read;
 }
 
 function readSpending({ plain }: Pick<DecodedTransaction, 'plain'>): readonly TokenSpending[] {
@@ -46,11 +48,11 @@ export function leftAfter(
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): ReadonlyMap<string, bigint> {
   const left = new Map<string, bigint>();
-  for (const [index, { account, kind }] of spending.entries()) {
+  spending.forEach(({ account, kind }, index) => {
     const state = accounts[index] ?? null;
     const amount = kind === 'sol' ? state?.lamports : tokenAccountOf(state)?.amount;
     if (amount !== undefined) left.set(account, amount);
-  }
+  });
   return left;
 }
 
@@ -59,6 +61,9 @@ export function delegateIn(
   spending: readonly TokenSpending[],
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): string | undefined {
-  const spent = accounts.slice(0, spending.length);
-  return spent.map(delegateOf).find((delegate) => delegate !== undefined);
+  for (let index = 0; index < spending.length; index += 1) {
+    const delegate = delegateOf(accounts[index] ?? null);
+    if (delegate !== undefined) return delegate;
+  }
+  return undefined;
 }

@@ -80,7 +80,7 @@ interface Sponsored {
   readonly addresses: readonly string[];
   /** Who may empty one of them beside their owner, as far as the chain was looked at. */
   delegate?: string | undefined;
-  fee?: CountedFee;
+  fee?: CountedFee | undefined;
   isSent: boolean;
   isOver: boolean;
 }
@@ -121,7 +121,8 @@ class SponsoredPayments implements Sponsorship {
 
   async admit(inspected: InspectedPayment, purpose: PaymentPurpose | undefined): Promise<SponsorRefusal> {
     const { standing, feeLimit } = this.#parts;
-    const waiting = await standing.refusal(addressesOf(inspected));
+    const asked = standing.refusal(addressesOf(inspected));
+    const waiting = isPending(asked) ? await asked : asked;
     if (waiting !== undefined) return waiting;
     const room = await feeLimit.reach(networkFeeOf(inspected.transaction), partiesOf(inspected, purpose));
     return room.ok ? undefined : room.refusal;
@@ -223,7 +224,14 @@ class SponsoredPayments implements Sponsorship {
     this.#parts.flight.take(payment);
     const found = this.#sponsored.get(payment.id);
     if (found !== undefined && !found.isOver) return found;
-    const made = { addresses: addressesOf(inspected), isSent: false, isOver: false };
+    // All fields from the start: objects that get theirs one by one are slower to read.
+    const made = {
+      addresses: addressesOf(inspected),
+      delegate: undefined,
+      fee: undefined,
+      isSent: false,
+      isOver: false,
+    };
     this.#sponsored.set(payment.id, made);
     return made;
   }
@@ -269,13 +277,16 @@ function spendingPayment({ transaction }: InspectedPayment): SpendingPayment {
 }
 
 function addressesOf({ payer, transaction }: InspectedPayment): readonly string[] {
-  return [...new Set([payer, ...spendingOf(transaction).map(({ account }) => account)])];
+  const addresses = [payer];
+  for (const { account } of spendingOf(transaction)) if (!addresses.includes(account)) addresses.push(account);
+  return addresses;
 }
 
 /** The operator's own routes have no seller, and say themselves whom they pay: they may use what the payers' shares leave them. */
 function partiesOf({ payer, terms }: InspectedPayment, purpose: PaymentPurpose | undefined): FeeParties {
   const { seller, isPublic = false, paysAnybody = false } = purpose ?? {};
-  return { payer, isPublic, paysAnybody, ...(seller === undefined ? {} : { seller: seller.owner ?? terms.payTo }) };
+  if (seller === undefined) return { payer, isPublic, paysAnybody };
+  return { payer, isPublic, paysAnybody, seller: seller.owner ?? terms.payTo };
 }
 
 function isOperators({ seller, isPublic, paysAnybody }: FeeParties): boolean {

@@ -1,4 +1,5 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { loadLater } from '../../lib/work/load-later.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SolanaRpc } from '../rpc/rpc.js';
@@ -15,7 +16,7 @@ export interface MintPolicyOptions {
 }
 
 /** Returns why a token is not taken, or undefined. */
-export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason | undefined>;
+export type MintPolicy = (mint: string, tokenProgram: string) => MaybePromise<Reason | undefined>;
 
 const CACHE_MS = 300_000;
 const CACHED_MINTS = 5_000;
@@ -33,15 +34,15 @@ export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicy
     ttl: CACHE_MS,
     fetchMethod: (mint) => readTraits(mint, rpc),
   });
-  return async (mint, tokenProgram) => {
-    if (tokenProgram === PROGRAMS.token) return undefined;
+  async function judge(mint: string): Promise<Reason | undefined> {
     const found = (await traits.fetch(mint)) ?? 'unknown';
     if (found === 'unknown') return 'invalid_exact_svm_mint_unknown';
     if (found.keepsFee) return 'invalid_exact_svm_mint_transfer_fee';
     if (allowedMints.has(mint)) return undefined;
     const refused = found.callsHook || (found.issuerPowers && !trustedMints.has(mint));
     return refused ? 'invalid_exact_svm_mint_not_accepted' : undefined;
-  };
+  }
+  return (mint, tokenProgram) => (tokenProgram === PROGRAMS.token ? undefined : judge(mint));
 }
 
 /** It brings the whole of @solana/spl-token. */
