@@ -16,8 +16,12 @@ export type IdPrefix =
   | 'pas'
   | 'rfd';
 
-const BASE58 = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz');
+/** In the order of its bytes. */
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const BASE58 = Buffer.from(ALPHABET);
 const ID_LENGTH = 22;
+/** Enough for some thousand years. */
+const TIME_LENGTH = 8;
 const characters = Buffer.alloc(ID_LENGTH);
 /** Every request needs some, and asking the system for a few bytes costs as much as for all of these. */
 const pool = Buffer.alloc(8192);
@@ -27,6 +31,20 @@ let used = pool.length;
 export function newId(prefix: IdPrefix): string {
   // Two bytes each: of one, the remainder would favour some characters.
   return spelled(prefix, randomPart(2 * ID_LENGTH));
+}
+
+/**
+ * The same for what is kept in great numbers: it begins with a time, and 14 of its characters are random. Those of one time lie together
+ * in an index, where others would each have a page of it written.
+ * @param at - milliseconds since the epoch
+ */
+export function newIdAt(prefix: IdPrefix, at: number): string {
+  let [time, rest] = ['', Math.max(0, Math.floor(at))];
+  for (let place = 0; place < TIME_LENGTH; place += 1) {
+    time = ALPHABET.charAt(rest % ALPHABET.length) + time;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return `${prefix}_${time}${newId(prefix).slice(-ID_LENGTH + TIME_LENGTH)}`;
 }
 
 /** The id of something that is known by its parts: the same parts have the same one. */

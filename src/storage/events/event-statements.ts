@@ -16,8 +16,8 @@ export const EVENT_INPUT = {
 } as const;
 
 const NAMES = namesOf(EVENT_INPUT);
-/** Where the owner is among them. */
-const OWNER = `$${NAMES.indexOf('owner') + 1}`;
+/** Where the owner is once more, so that each parameter is there once. */
+const OWNER = `$${NAMES.length + 1}`;
 
 /** Columns that an insert of events names. */
 export const EVENT_INSERT = `${NAMES.join(', ')}, fanned_out`;
@@ -39,13 +39,13 @@ const APPEND_ONCE: Statement = {
 
 /** The step that writes an event unless one with its id is there: then it answers no row. */
 export function eventOnceStep(event: EventRecord): Step {
-  return [APPEND_ONCE, ...valuesOf(NAMES, eventToSql(event))];
+  return [APPEND_ONCE, ...valuesOf(NAMES, eventToSql(event)), event.owner];
 }
 
 /** The steps that write events, and who has caused them, to be put into the transaction of what they tell. */
 export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
   return events.flatMap((event) => [
-    [APPEND, ...valuesOf(NAMES, eventToSql(event))] as const,
+    [APPEND, ...valuesOf(NAMES, eventToSql(event)), event.owner] as const,
     ...auditSteps(auditOf(event)),
   ]);
 }

@@ -1,4 +1,4 @@
-import { idFrom, newId } from '../../lib/ids.js';
+import { idFrom, newIdAt } from '../../lib/ids.js';
 import type { Actor } from '../audit/audit-log.js';
 
 /**
@@ -46,7 +46,7 @@ export type EventData = Readonly<Record<string, unknown>>;
 
 /** Something that happened, written in the same transaction as what it tells. */
 export interface EventRecord {
-  /** `evt_` and base58 of 16 random bytes; the `webhook-id` of every delivery. */
+  /** `evt_` and 22 characters of base58; the `webhook-id` of every delivery. */
   readonly id: string;
   readonly type: EventType;
   /** Milliseconds since the epoch. */
@@ -80,5 +80,5 @@ export function eventOnce(event: Omit<EventRecord, 'id' | 'at'>, at: number, par
 
 /** Makes an event that happens now. */
 export function newEvent(event: Omit<EventRecord, 'id' | 'at'>, at: number): EventRecord {
-  return { id: newId('evt'), at, ...event };
+  return { id: newIdAt('evt', at), at, ...event };
 }

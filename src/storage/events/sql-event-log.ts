@@ -11,6 +11,8 @@ interface Places {
   /** Nothing that is committed later can stand before it. */
   readonly settled: string;
   compare(sign: '<' | '>', tx: '$1' | '$2', seq: '$2' | '$3'): string;
+  /** Of all events: by these columns, in this direction. */
+  inOrder(direction: 'asc' | 'desc'): string;
 }
 
 const PLACES: Readonly<Record<Dialect, Places>> = {
@@ -19,13 +21,18 @@ const PLACES: Readonly<Record<Dialect, Places>> = {
   postgres: {
     settled: 'tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
     compare: (sign, tx, seq) => `(tx, seq) ${sign} (${tx}, ${seq})`,
+    inOrder: (direction) => `order by tx ${direction}, seq ${direction}`,
   },
   // One writer at a time, and `tx` is always 0; of a comparison of pairs SQLite's index would serve the first half only.
-  sqlite: { settled: 'true', compare: (sign, _tx, seq) => `tx = 0 and seq ${sign} ${seq}` },
+  sqlite: {
+    settled: 'true',
+    compare: (sign, _tx, seq) => `tx = 0 and seq ${sign} ${seq}`,
+    inOrder: (direction) => `order by seq ${direction}`,
+  },
 };
 
 function statements(dialect: Dialect) {
-  const { settled, compare } = PLACES[dialect];
+  const { settled, compare, inOrder } = PLACES[dialect];
   return {
     list: {
       name: 'tollhouse_event_list',
@@ -45,12 +52,12 @@ function statements(dialect: Dialect) {
     },
     end: {
       name: 'tollhouse_event_end',
-      text: `select tx, seq from tollhouse_event where ${settled} order by tx desc, seq desc limit 1`,
+      text: `select tx, seq from tollhouse_event where ${settled} ${inOrder('desc')} limit 1`,
     },
     newsAfter: {
       name: 'tollhouse_event_news',
       text: `select owner, tx, seq from tollhouse_event
-        where ${compare('>', '$1', '$2')} and ${settled} order by tx, seq limit $3`,
+        where ${compare('>', '$1', '$2')} and ${settled} ${inOrder('asc')} limit $3`,
     },
     prune: {
       name: 'tollhouse_event_prune',

@@ -6,7 +6,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
 /** An event on its way to a webhook. Times are milliseconds since the epoch. */
 export interface DeliveryRecord {
-  /** `dlv_` and base58 of 16 random bytes. */
+  /** `dlv_` and 22 characters of base58. */
   readonly id: string;
   readonly webhookId: string;
   readonly eventId: string;

@@ -1,5 +1,5 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
-import { newId } from '../../lib/ids.js';
+import { newIdAt } from '../../lib/ids.js';
 import { eventSteps } from '../events/event-statements.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
 import {
@@ -89,7 +89,8 @@ export function createSqlDeliveries(
       return (await database.batchIf(outcomeStep(delivery, outcome, now()), steps)).length > 0;
     },
     async queue(event, webhookId, place) {
-      const delivery = { id: newId('dlv'), webhookId, eventId: event.id, eventType: event.type, createdAt: event.at };
+      const { id: eventId, type: eventType, at: createdAt } = event;
+      const delivery = { id: newIdAt('dlv', createdAt), webhookId, eventId, eventType, createdAt };
       const row = { ...columnsOf(delivery.id, event.id, webhookId), ...pendingAt(event.at), place };
       await database.batch([...eventSteps([event]), insertDeliveries([row]), ...fannedOutSteps([event.id])]);
       return { ...delivery, state: 'pending', attempts: 0, nextAt: event.at };
@@ -114,7 +115,7 @@ function isWanted({ events, type }: Row): boolean {
 }
 
 function fanned({ event_id, webhook_id, status }: Row, time: number): NewDelivery {
-  const columns = { ...columnsOf(newId('dlv'), String(event_id), String(webhook_id)), place: 0 };
+  const columns = { ...columnsOf(newIdAt('dlv', time), String(event_id), String(webhook_id)), place: 0 };
   if (status === 'enabled') return { ...columns, ...pendingAt(time) };
   return { ...columns, state: 'failed', next_at: null, created_at: time, finished_at: time };
 }

@@ -36,6 +36,7 @@ import { keptAttempts } from './0036-kept-attempts.js';
 import { requestLooks } from './0037-request-looks.js';
 import { promptWebhooks } from './0038-prompt-webhooks.js';
 import { responseKeys } from './0039-response-keys.js';
+import { eventOrder } from './0040-event-order.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -81,4 +82,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0037-request-looks', requestLooks],
   ['0038-prompt-webhooks', promptWebhooks],
   ['0039-response-keys', responseKeys],
+  ['0040-event-order', eventOrder],
 ];

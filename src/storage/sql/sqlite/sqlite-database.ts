@@ -23,6 +23,7 @@ import {
   type SqliteConnection,
   type SqliteDriver,
   type SqliteStatement,
+  type SqliteValues,
 } from './sqlite-driver.js';
 import { sqliteWrites } from './sqlite-writes.js';
 
@@ -32,6 +33,7 @@ const BUSY_MS = 5_000;
 const START_MS = 60_000;
 const START_PAUSE_MS = 20;
 const READ = /^\s*select\b/i;
+const PARAMETER = /\$(\d+)/g;
 /** In KiB, with the minus that SQLite wants for it. */
 const CACHE = -16_000;
 
@@ -79,7 +81,7 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
 }
 
 function schemaConnection(connection: SqliteConnection): SchemaConnection {
-  return { dialect: 'sqlite', run: async (text, ...values) => execute(connection.prepare(text), values) };
+  return { dialect: 'sqlite', run: async (text, ...values) => execute(prepareText(connection, text), values) };
 }
 
 async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
@@ -127,12 +129,12 @@ async function whenFree(lock: () => void): Promise<void> {
 }
 
 function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
-  const prepared = new Map<string, SqliteStatement>();
+  const prepared = new Map<string, PreparedText>();
 
-  function prepare({ name, text }: Statement): SqliteStatement {
+  function prepare({ name, text }: Statement): PreparedText {
     let statement = prepared.get(name);
     if (statement === undefined) {
-      statement = connection.prepare(text);
+      statement = prepareText(connection, text);
       prepared.set(name, statement);
     }
     return statement;
@@ -185,12 +187,32 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
   };
 }
 
-function execute(statement: SqliteStatement, values: readonly SqlInput[]): readonly Row[] {
+/** A statement, and how many values it takes by their place; undefined where it names them. */
+interface PreparedText {
+  readonly statement: SqliteStatement;
+  readonly places: number | undefined;
+}
+
+/** Values are bound quicker by place than by name, and can be where a text takes each of them once, in their order. */
+function prepareText(connection: SqliteConnection, text: string): PreparedText {
+  const numbers = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number));
+  const isInOrder = numbers.every((number, at) => number === at + 1);
+  const statement = connection.prepare(isInOrder ? text.replace(PARAMETER, '?') : text);
+  return { statement, places: isInOrder ? numbers.length : undefined };
+}
+
+function execute({ statement, places }: PreparedText, values: readonly SqlInput[]): readonly Row[] {
+  // Some texts have no use for every value.
+  const bound = places === undefined ? byName(values) : values.slice(0, places);
+  if (statement.reader) return statement.all(bound);
+  statement.run(bound);
+  return [];
+}
+
+function byName(values: readonly SqlInput[]): SqliteValues {
   const named: Record<string, SqlInput> = {};
   for (const [at, value] of values.entries()) named[at + 1] = value;
-  if (statement.reader) return statement.all(named);
-  statement.run(named);
-  return [];
+  return named;
 }
 
 /** Anything else counts as a write, also where it only reads. */

@@ -15,7 +15,10 @@ const MOST_TURNS = 8;
 
 /** Writes to a SQLite file, those that come in quick succession together. */
 export interface SqliteWrites {
-  /** Does a write in a transaction, all or nothing; resolves when it is on the disk. */
+  /**
+   * Does a write in a transaction, all or nothing; resolves when it is on the disk.
+   * @param write - works on the connection alone: where another one fails, it is taken back and done once more
+   */
   add<T>(write: () => T): Promise<T>;
   /** Does what waits now. */
   flush(): void;
@@ -41,6 +44,22 @@ export function sqliteWrites(connection: SqliteConnection): SqliteWrites {
     }
   }
 
+  /** Nearly none fails, and within a savepoint SQLite copies every page that is written, to a file where they are many. */
+  function outcomesOf(group: readonly Waiting[]): readonly Outcome[] {
+    let isWriting = false;
+    try {
+      return transact(() => {
+        isWriting = true;
+        const outcomes = group.map(({ write }) => ({ value: write() }));
+        isWriting = false;
+        return outcomes;
+      });
+    } catch (error) {
+      if (!isWriting) throw error;
+      return transact(() => group.map(({ write }) => attempt(write)));
+    }
+  }
+
   function flush(): void {
     clearImmediate(turn);
     turn = undefined;
@@ -50,8 +69,7 @@ export function sqliteWrites(connection: SqliteConnection): SqliteWrites {
       const [first, second] = group;
       if (first === undefined) return;
       if (second === undefined) return first.resolve(transact(first.write));
-      const outcomes = transact(() => group.map(({ write }) => attempt(write)));
-      for (const [at, outcome] of outcomes.entries()) settle(group[at], outcome);
+      for (const [at, outcome] of outcomesOf(group).entries()) settle(group[at], outcome);
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
