@@ -15,17 +15,9 @@ export function findTerms(payment: Payment, offered: readonly Terms[]): readonly
  * time-out is not part of it, it says how long somebody waits and not what is paid.
  */
 export function termsFingerprint(terms: Terms): string {
-  let known = fingerprints.get(terms);
-  if (known === undefined) {
-    const { scheme, network, asset, amount, payTo, feePayer, memo } = terms;
-    known = JSON.stringify([scheme, network, asset, String(amount), payTo, feePayer ?? null, memo ?? null]);
-    fingerprints.set(terms, known);
-  }
-  return known;
+  const { scheme, network, asset, amount, payTo, feePayer, memo } = terms;
+  return JSON.stringify([scheme, network, asset, String(amount), payTo, feePayer ?? null, memo ?? null]);
 }
-
-// A gate of one price offers the same terms to all.
-const fingerprints = new WeakMap<Terms, string>();
 
 /**
  * Accepted terms may carry more than was offered, never other values (protocol/README.md, "Version 2"). Who was offered a hundred
