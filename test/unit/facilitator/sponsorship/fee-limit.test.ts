@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { TollhouseError } from '../../../../src/errors/errors.js';
 import {
   type CountedFee,
@@ -339,4 +340,32 @@ describe('a share', () => {
     given.giveBack();
     expect(await until(limit, { payer: 'lucky' })).toBe(4);
   });
+});
+
+test('whoever is told of a fee that there is room for it finds it, and whoever is told no is refused', async () => {
+  const party = fc.constantFrom<FeeParties>({}, { payer: 'one' }, { payer: 'two', seller: 'a' }, { isPublic: true });
+  const steps = fc.array(
+    fc.record({ party, fee: fc.bigInt(1n, 40_000n), waitMs: fc.nat(HOUR_MS / 4), giveBack: fc.boolean() }),
+  );
+  const answerOf = (count: Promise<{ readonly ok: boolean }>) =>
+    count.then(
+      ({ ok }) => ok,
+      (error: unknown) => Reflect.get(Object(error), 'code'),
+    );
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const counters = createMemoryCounters({ now });
+      const [limit, other] = [newLimit(250_000n, counters), newLimit(250_000n, counters)];
+      for (const { party, fee, waitMs, giveBack } of all) {
+        await advance(waitMs);
+        await other.take(fee, party).catch(() => undefined);
+        const told = await answerOf(limit.reach(fee, party));
+        const taking = limit.take(fee, party);
+        expect(await answerOf(taking)).toBe(told);
+        const taken = await taking.catch(() => undefined);
+        if (giveBack && taken?.ok) taken.fee.giveBack();
+      }
+    }),
+    { numRuns: 100 },
+  );
 });
