@@ -111,7 +111,7 @@ async function servePaid(
     charged(endNow) {
       if (isKeptHere) booking.offer(endNow);
     },
-    outlivesCaller: () => named !== undefined && !recorded.cannotBeKept(),
+    outlivesCaller: () => (named !== undefined || (isKeptHere && recorded.begun)) && !recorded.cannotBeKept(),
     async isCallersLoss() {
       await kept();
       return recorded.begun || recorded.isKept;
