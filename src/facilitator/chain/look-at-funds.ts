@@ -12,7 +12,7 @@ import type { InspectedPayment } from '../backend/backend.js';
 import { online } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
-import { delegateIn, leftAfter, spendingOf } from '../sponsorship/spending.js';
+import { leftAfter, spendersIn, spendingOf } from '../sponsorship/spending.js';
 import type { LookAtFunds } from '../sponsorship/sponsorship.js';
 import { type FaultParts, whyNotTaken } from './why-not-taken.js';
 
@@ -66,7 +66,7 @@ export async function lookAtFunds(
   const foreign = isPending(checking) ? await checking : checking;
   if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
   const left = leftAfter(spending, simulation);
-  const sight = { look, slot: simulation.slot, left, delegate: delegateIn(spending, simulation) };
+  const sight = { look, slot: simulation.slot, left, spenders: spendersIn(spending, simulation) };
   verified.set(transaction.messageHash, sight);
   return { ok: true, sight };
 }

@@ -17,8 +17,8 @@ export interface Sight {
   readonly slot: number;
   /** What is left in each account when the payment in question is made; missing where the node did not show it. */
   readonly left: ReadonlyMap<string, bigint>;
-  /** Who may empty one of the accounts beside their owner, base58. Default: nobody. */
-  readonly delegate?: string | undefined;
+  /** Who may empty one of the accounts, by the names of `spendersIn`. */
+  readonly spenders: readonly string[];
 }
 
 /**
@@ -71,7 +71,7 @@ interface LastSight {
   readonly slot: number;
   /** What was in the account, at least, before the payment that was looked at. */
   readonly held: bigint;
-  readonly delegate: string | undefined;
+  readonly spenders: readonly string[];
 }
 
 /** Longer than any blockhash lives: what has not landed by then never will. */
@@ -107,16 +107,16 @@ class AccountsInFlight implements MoneyInFlight {
   lastSight({ spending }: SpendingPayment): Sight | undefined {
     const left = new Map<string, bigint>();
     let [look, slot] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    let delegate: string | undefined;
+    const spenders: string[] = [];
     for (const { account, most } of spending) {
       const sight = this.#sights.get(account);
       if (sight === undefined || sight.held < most) return undefined;
       left.set(account, sight.held - most);
       look = Math.min(look, sight.look);
       slot = Math.min(slot, sight.slot);
-      delegate ??= sight.delegate;
+      spenders.push(...sight.spenders);
     }
-    return { look, slot, left, delegate };
+    return { look, slot, left, spenders };
   }
 
   fits(payment: SpendingPayment, sight: Sight): boolean {
@@ -211,11 +211,11 @@ class AccountsInFlight implements MoneyInFlight {
     return left - open.reduce((sum, it) => sum + mostOf(it, account), 0n) >= least;
   }
 
-  #remember({ spending }: SpendingPayment, { look, slot, left, delegate }: Sight): void {
+  #remember({ spending }: SpendingPayment, { look, slot, left, spenders }: Sight): void {
     for (const { account, least } of spending) {
       const rest = left.get(account);
       const isNewest = look >= (this.#sights.get(account)?.look ?? 0);
-      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least, delegate });
+      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least, spenders });
     }
   }
 }

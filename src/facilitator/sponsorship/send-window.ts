@@ -20,12 +20,17 @@ export interface SendWindow {
 /** A payment that keeps its room from when it enters to when it leaves. */
 export interface SponsoredPayment {
   readonly id: string;
-  /** Whoever can take its money away before it lands: its payer, or a delegate; base58. */
-  readonly wallet: string;
+  /** Whoever can take its money away before it lands: its payer, an owner, a delegate. It takes room of each, in this order. */
+  readonly wallets: readonly string[];
   /** The network fee that it can cost, in lamports. */
   readonly fee: bigint;
   /** Whether the operator himself is paid by it: of what a seller gets, or somebody elsewhere, the payer may be the one who gets it. */
   readonly isOperators: boolean;
+}
+
+/** A payment in the room of one wallet. */
+interface Guest extends Omit<SponsoredPayment, 'wallets'> {
+  readonly wallet: string;
 }
 
 interface Wallet {
@@ -34,11 +39,11 @@ interface Wallet {
   readonly open: Map<string, Unlanded>;
   /** The network fees of all of them. */
   taken: bigint;
-  readonly waiting: { readonly payment: SponsoredPayment; tell(hasRoom: boolean): void }[];
+  readonly waiting: { readonly payment: Guest; tell(hasRoom: boolean): void }[];
 }
 
 interface Unlanded {
-  readonly payment: SponsoredPayment;
+  readonly payment: Guest;
   /** When it is of no more interest: no blockhash is alive then. */
   readonly endsAt: number;
 }
@@ -65,6 +70,44 @@ const MAX_PAYMENTS = 50_000;
 
 /** @param waitMs - longest wait for room, in milliseconds */
 export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
+  const rooms = createRooms(waitMs);
+  const entered = boundedCache<string, readonly string[]>({ max: MAX_PAYMENTS });
+
+  const leave: SendWindow['leave'] = (id, end) => {
+    for (const wallet of entered.get(id) ?? []) rooms.leave(guestId(wallet, id), end);
+    entered.delete(id);
+  };
+
+  return {
+    enter({ id, wallets, ...payment }) {
+      entered.set(id, [...new Set([...(entered.get(id) ?? []), ...wallets])]);
+      const enterRoom = (wallet: string) => rooms.enter({ id: guestId(wallet, id), wallet, ...payment });
+      let entering: true | Promise<boolean> = true;
+      // All ask for room in the same order of kinds: nobody waits for one who waits for him.
+      for (const wallet of wallets) {
+        entering = entering === true ? enterRoom(wallet) : entering.then((hasRoom) => hasRoom && enterRoom(wallet));
+      }
+      if (entering === true) return true;
+      return entering.then((hasRoom) => {
+        if (!hasRoom) leave(id);
+        return hasRoom;
+      });
+    },
+    leave,
+  };
+}
+
+function guestId(wallet: string, id: string): string {
+  return `${wallet} ${id}`;
+}
+
+/** The rooms of wallets, each by itself. */
+interface Rooms {
+  enter(payment: Guest): true | Promise<boolean>;
+  leave: SendWindow['leave'];
+}
+
+function createRooms(waitMs: number): Rooms {
   const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
   const byPayment = boundedCache<string, Wallet>({ max: MAX_PAYMENTS });
   // An hour after the first of them all are forgotten: each that lands makes new room.
@@ -75,11 +118,11 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     return larger(smaller(FIRST_ROOM + all, MOST_ROOM), smaller(operators, CUSTOMERS_ROOM));
   }
 
-  function hasRoom({ address, open, taken }: Wallet, { fee }: SponsoredPayment): boolean {
+  function hasRoom({ address, open, taken }: Wallet, { fee }: Guest): boolean {
     return open.size === 0 || taken + fee <= roomOf(address);
   }
 
-  function admit(wallet: Wallet, payment: SponsoredPayment): void {
+  function admit(wallet: Wallet, payment: Guest): void {
     wallet.open.set(payment.id, { endsAt: performance.now() + FLIGHT_MS, payment });
     wallet.taken += payment.fee;
     byPayment.set(payment.id, wallet);
@@ -94,7 +137,7 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     if (wallet.open.size === 0) wallets.delete(wallet.address);
   }
 
-  function addLanded(address: string, { fee, isOperators }: SponsoredPayment): void {
+  function addLanded(address: string, { fee, isOperators }: Guest): void {
     const { all, operators } = landed.get(address) ?? NONE_LANDED;
     // Whoever has us pay more for one payment has bought no more by it.
     const counted = smaller(fee, ORDINARY_FEE);
@@ -139,7 +182,7 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   };
 }
 
-function waitFor({ waiting }: Wallet, payment: SponsoredPayment, waitMs: number): Promise<boolean> {
+function waitFor({ waiting }: Wallet, payment: Guest, waitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const one = { payment, tell };
     const late = setTimeout(() => {

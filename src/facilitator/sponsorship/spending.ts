@@ -56,14 +56,20 @@ export function leftAfter(
   return left;
 }
 
-/** Who may empty one of the accounts beside their owner, as a simulation shows them first, base58; undefined where nobody may. */
-export function delegateIn(
+/**
+ * Who may take the money away before the payment lands, as a simulation shows the accounts first: the owner of each, who need not be the
+ * one who signs, and its delegate. Owners are named by their wallets; delegates apart from wallets, as anybody may name anybody his delegate.
+ */
+export function spendersIn(
   spending: readonly TokenSpending[],
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
-): string | undefined {
+): readonly string[] {
+  const names: string[] = [];
   for (let index = 0; index < spending.length; index += 1) {
-    const delegate = delegateOf(accounts[index] ?? null);
-    if (delegate !== undefined) return delegate;
+    const state = accounts[index] ?? null;
+    const [owner, delegate] = [tokenAccountOf(state)?.owner, delegateOf(state)];
+    if (owner !== undefined) names.push(owner);
+    if (delegate !== undefined) names.push(`delegate ${delegate}`);
   }
-  return undefined;
+  return names;
 }

@@ -78,8 +78,8 @@ export interface SponsorshipParts {
 interface Sponsored {
   /** The wallet and the accounts that it pays from. */
   readonly addresses: readonly string[];
-  /** Who may empty one of them beside their owner, as far as the chain was looked at. */
-  delegate?: string | undefined;
+  /** Who may empty them beside the payer, as far as the chain was looked at. */
+  spenders: readonly string[];
   fee?: CountedFee | undefined;
   isSent: boolean;
   isOver: boolean;
@@ -145,7 +145,7 @@ class SponsoredPayments implements Sponsorship {
       }
       // Nothing is waited for between the check and the taking: of payments at once, each sees those before it.
       if (flight.fits(payment, sight)) {
-        if (keep) this.#take(inspected).delegate = sight.delegate;
+        if (keep) this.#take(inspected).spenders = sight.spenders;
         return undefined;
       }
       if (!flight.hasLandedSince(payment, sight)) await this.#landings.learn(payment);
@@ -169,9 +169,9 @@ class SponsoredPayments implements Sponsorship {
     // Whatever was allowed before the wait may be so no longer.
     const parties = partiesOf(inspected, purpose);
     const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
-    // One transaction of a delegate empties the accounts of many wallets: they have the room of one.
-    const wallet = this.#sponsored.get(id)?.delegate ?? payer;
-    const entering = window.enter({ id, wallet, fee, isOperators: isOperators(parties) });
+    // One transaction of an owner empties all of his accounts, whoever pays from them; one of a delegate those of many wallets.
+    const wallets = [...new Set([payer, ...(this.#sponsored.get(id)?.spenders ?? [])])];
+    const entering = window.enter({ id, wallets, fee, isOperators: isOperators(parties) });
     if (isPending(entering) && !(await this.#landings.learnWhile(spendingPayment(inspected), entering))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
@@ -214,7 +214,7 @@ class SponsoredPayments implements Sponsorship {
       found?.fee?.countTwice();
       void standing.failed(addresses);
       // It is told of more than once, and counts once.
-      this.#sponsored.set(id, { addresses, isSent: true, isOver: true });
+      this.#sponsored.set(id, { addresses, spenders: [], isSent: true, isOver: true });
     }
     window.leave(id, end.status);
   }
@@ -227,7 +227,7 @@ class SponsoredPayments implements Sponsorship {
     // All fields from the start: objects that get theirs one by one are slower to read.
     const made = {
       addresses: addressesOf(inspected),
-      delegate: undefined,
+      spenders: [],
       fee: undefined,
       isSent: false,
       isOver: false,

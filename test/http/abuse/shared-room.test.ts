@@ -5,11 +5,11 @@ import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-f
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import { standsStill } from '../../helpers/http/stands-still.js';
 import { startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
-import { type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-/** Where a token account says whether it has a delegate, and whom. */
-const [DELEGATE_TAG, DELEGATE_START] = [72, 76];
+/** Where a token account says whose it is, whether it has a delegate, whom, and how much is his. */
+const [OWNER_START, DELEGATE_TAG, DELEGATE_START, DELEGATED_START] = [32, 72, 76, 121];
 const FEE = 10_001n;
 
 let fixture: TollFixture;
@@ -34,40 +34,82 @@ function approve(wallet: Keypair, delegate: string): void {
   sandbox.setAccount(account, { ...state, data });
 }
 
+/** Gives the account that a wallet pays from to another owner, and leaves it to the wallet as its delegate. */
+function owned(wallet: Keypair, owner: string): void {
+  approve(wallet, addressOf(wallet));
+  const { sandbox } = fixture;
+  const account = sandbox.fundToken(addressOf(wallet), USDC, 0n);
+  const state = sandbox.account(account);
+  if (state === null || state === undefined) throw new Error(`${account} does not exist`);
+  const data = Buffer.from(state.data);
+  data.set(new PublicKey(owner).toBytes(), OWNER_START);
+  data.writeBigUInt64LE(1_000_000n, DELEGATED_START);
+  sandbox.setAccount(account, { ...state, data: Uint8Array.from(data) });
+}
+
+/** A shop on a chain on which nothing lands until its faults are cleared, and what was sent there. */
+async function openSlowShop() {
+  const { sandbox, payTo } = fixture;
+  const proxy = await startRpcProxy(sandbox.rpcUrl);
+  // One that does not land is sent again from time to time.
+  const sent = new Set<unknown>();
+  proxy.decide = ({ method, params }) => {
+    if (method === 'sendTransaction') sent.add(params[0]);
+    return 'pass';
+  };
+  const keypair = await sandbox.createWallet({ sol: '1' });
+  const facilitator = fixture.facilitatorWith({ keypair, rpcUrl: proxy.url });
+  const url = await fixture.serve((app) => {
+    app.get('/', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => void res.send('sold'));
+  });
+  const answers: Promise<Response>[] = [];
+  return {
+    async payThrice(payer: Keypair) {
+      const signed = await Promise.all([1, 2, 3].map(() => signPayment({ sandbox, payer }, url)));
+      answers.push(...signed.map(({ v2 }) => fetch(url, { headers: v2 })));
+    },
+    async sends(room: number) {
+      await until(() => sent.size >= room);
+      await standsStill(() => sent.size);
+      expect(sent.size).toBe(room);
+    },
+    async statuses() {
+      sandbox.faults.clear();
+      const all = (await Promise.all(answers)).map(({ status }) => status);
+      await proxy.close();
+      return all;
+    },
+  };
+}
+
 describe('four wallets that pay three times at once', () => {
   test.each([
-    ['which one delegate could empty with one transaction, have the room of one wallet', true, 5],
-    ['which belong to themselves, have room for all', false, 12],
-  ])('%s', async (_what, isDelegated, room) => {
-    const { sandbox, payTo } = fixture;
-    const proxy = await startRpcProxy(sandbox.rpcUrl);
-    // One that does not land is sent again from time to time.
-    const sent = new Set<unknown>();
-    proxy.decide = ({ method, params }) => {
-      if (method === 'sendTransaction') sent.add(params[0]);
-      return 'pass';
-    };
-    const keypair = await sandbox.createWallet({ sol: '1' });
-    const facilitator = fixture.facilitatorWith({ keypair, rpcUrl: proxy.url });
-    const url = await fixture.serve((app) => {
-      app.get('/', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => void res.send('sold'));
-    });
-    const delegate = addressOf(await newWallet());
-    const signed: SignedPayment[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      const payer = await newWallet();
-      if (isDelegated) approve(payer, delegate);
-      for (let times = 0; times < 3; times += 1) signed.push(await signPayment({ sandbox, payer }, url));
-    }
-    sandbox.faults.add({ kind: 'late', slots: 50 });
-    const answers = Promise.all(signed.map(({ v2 }) => fetch(url, { headers: v2 })));
-    await until(() => sent.size >= room);
-    await standsStill(() => sent.size);
-    expect(sent.size).toBe(room);
-    sandbox.faults.clear();
-    expect((await answers).map(({ status }) => status)).toEqual(Array(12).fill(200));
-    await proxy.close();
+    ['which one delegate could empty with one transaction, have the room of one wallet', approve, 5],
+    ['from the accounts of one owner, as their delegates, have the room of one wallet', owned, 5],
+    ['which belong to themselves, have room for all', undefined, 12],
+  ])('%s', async (_what, prepare, room) => {
+    const shop = await openSlowShop();
+    const other = addressOf(await newWallet());
+    const payers = await Promise.all([1, 2, 3, 4].map(newWallet));
+    for (const payer of payers) prepare?.(payer, other);
+    fixture.sandbox.faults.add({ kind: 'late', slots: 50 });
+    await Promise.all(payers.map(shop.payThrice));
+    await shop.sends(room);
+    expect(await shop.statuses()).toEqual(Array(12).fill(200));
   });
+});
+
+test('a wallet that strangers name as their delegate has its room for itself', async () => {
+  const shop = await openSlowShop();
+  const wallet = await newWallet();
+  const strangers = [await newWallet(), await newWallet()];
+  for (const stranger of strangers) approve(stranger, addressOf(wallet));
+  fixture.sandbox.faults.add({ kind: 'late', slots: 100 });
+  await Promise.all(strangers.map(shop.payThrice));
+  await shop.sends(5);
+  await shop.payThrice(wallet);
+  await shop.sends(8);
+  expect(await shop.statuses()).toEqual(Array(9).fill(200));
 });
 
 describe('a wallet that pays itself, at a route where requests say who is paid', () => {

@@ -18,7 +18,7 @@ function spendingOf([account, amount]: [string, bigint]) {
 
 /** What the chain shows where the account holds so much. */
 function sightOf(flight: MoneyInFlight, held: bigint, paid: bigint, slot: number): Sight {
-  return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]) };
+  return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]), spenders: [] };
 }
 
 test('payments of one account are taken up to what it holds, and not one unit beyond', () => {
@@ -51,6 +51,7 @@ test('a payment from two accounts needs room in both, and meets whoever pays fro
   const seen = (one: bigint, other: bigint): Sight => ({
     look: flight.nextLook(),
     slot: 1,
+    spenders: [],
     left: new Map([
       ['one', one],
       ['other', other],
@@ -75,26 +76,26 @@ test('what was seen of two accounts is as old as the older look, and is known wh
   const [one, other] = [payment('p', 10n, 'one'), payment('q', 10n, 'other')];
   const both = { id: 'both', spending: [...one.spending, ...other.spending] };
   const looks = [flight.nextLook(), flight.nextLook()] as const;
-  flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]) });
+  flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]), spenders: ['one'] });
   expect(flight.lastSight(both)).toBeUndefined();
-  flight.fits(other, { look: looks[0], slot: 7, left: new Map([['other', 5n]]) });
+  flight.fits(other, { look: looks[0], slot: 7, left: new Map([['other', 5n]]), spenders: ['other'] });
   const left = new Map([
     ['one', 0n],
     ['other', 5n],
   ]);
-  expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left });
+  expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left, spenders: ['one', 'other'] });
   expect(flight.lastSight({ id: 'more', spending: [...one.spending, ...payment('', 16n, 'other').spending] })).toBe(
     undefined,
   );
 });
 
-test('who may empty an account beside its owner is remembered with what was seen of it', () => {
+test('who may empty an account is remembered with what was seen of it', () => {
   const flight = createMoneyInFlight();
   const one = payment('p', 10n);
-  flight.fits(one, { ...sightOf(flight, 10n, 10n, 6), delegate: 'somebody' });
-  expect(flight.lastSight(payment('q', 0n))?.delegate).toBe('somebody');
+  flight.fits(one, { ...sightOf(flight, 10n, 10n, 6), spenders: ['somebody'] });
+  expect(flight.lastSight(payment('q', 0n))?.spenders).toEqual(['somebody']);
   flight.fits(one, sightOf(flight, 10n, 10n, 6));
-  expect(flight.lastSight(payment('q', 0n))?.delegate).toBeUndefined();
+  expect(flight.lastSight(payment('q', 0n))?.spenders).toEqual([]);
 });
 
 test('a landing that is told again, later, is the one that was told first', () => {
@@ -156,7 +157,7 @@ test('one that has landed counts until a look shows the account without its mone
 
 test('where the node does not show the account, a payment goes alone', () => {
   const flight = createMoneyInFlight();
-  const blind = { look: flight.nextLook(), slot: 1, left: new Map<string, bigint>() };
+  const blind = { look: flight.nextLook(), slot: 1, left: new Map<string, bigint>(), spenders: [] };
   expect(flight.fits(payment('p', 1n), blind)).toBe(true);
   flight.take(payment('p', 1n));
   expect(flight.fits(payment('q', 1n), blind)).toBe(false);
@@ -194,7 +195,7 @@ test('what was seen for one payment is good for the next for ten seconds, the ne
   const newer = sightOf(flight, 100n, 10n, 2);
   flight.fits(payment('p', 10n), newer);
   flight.fits(payment('p', 10n), old);
-  expect(flight.lastSight(next)).toEqual({ look: newer.look, slot: 2, left: new Map([[ACCOUNT, 70n]]) });
+  expect(flight.lastSight(next)).toEqual({ look: newer.look, slot: 2, left: new Map([[ACCOUNT, 70n]]), spenders: [] });
   expect(flight.lastSight(payment('more', 101n))).toBeUndefined();
   now = 10_002;
   expect(flight.lastSight(next)).toBeUndefined();
@@ -236,7 +237,7 @@ test('whatever happens in whatever order, what is on its way never exceeds the a
           const it = payment(`p${at}`, step.amount);
           if (seen === undefined || seen.held < step.amount) continue;
           const left = new Map([[ACCOUNT, seen.held - step.amount]]);
-          if (!flight.fits(it, { look: seen.look, slot: seen.slot, left })) continue;
+          if (!flight.fits(it, { look: seen.look, slot: seen.slot, left, spenders: [] })) continue;
           flight.take(it);
           open.push({ id: it.id, amount: step.amount });
         }

@@ -10,7 +10,7 @@ afterEach(() => jest.restoreAllMocks());
 
 /** Asks for the room of a payment to somebody who may be the payer himself. */
 async function enter(window: SendWindow, id: string, wallet = 'wallet', fee = FEE): Promise<boolean> {
-  return window.enter({ id, wallet, fee, isOperators: false });
+  return window.enter({ id, wallets: [wallet], fee, isOperators: false });
 }
 
 /** A window that a wallet has filled, and what became of those who wait. */
@@ -77,7 +77,7 @@ test('however many have landed, a wallet has ten ordinary payments unlanded at m
 
 test('a customer has as many on their way at once as have landed of what he paid the operator, up to a hundred', async () => {
   const window = createSendWindow(1);
-  const buy = (id: string) => window.enter({ id, wallet: 'customer', fee: FEE, isOperators: true });
+  const buy = (id: string) => window.enter({ id, wallets: ['customer'], fee: FEE, isOperators: true });
   for (const [bought, room] of [
     [7, 10],
     [30, 30],
@@ -99,7 +99,7 @@ test('a purchase counts as an ordinary one, whatever its payer has had us pay fo
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const window = createSendWindow(1);
   const buy = async (id: string) => {
-    await window.enter({ id, wallet: 'customer', fee: 3n * FEE, isOperators: true });
+    await window.enter({ id, wallets: ['customer'], fee: 3n * FEE, isOperators: true });
     window.leave(id, 'landed');
   };
   const room = async (name: string): Promise<number> => {
@@ -165,4 +165,18 @@ test('dear payments take the room of several, and one of them always finds room'
   expect(await enter(window, 'd', 'wallet', 1n)).toBe(false);
   expect(await enter(window, 'e', 'another wallet', 1_000_000n)).toBe(true);
   expect(await enter(window, 'f', 'another wallet', 1n)).toBe(false);
+});
+
+test('a payment that several can take back takes room of each, and gives all of it back', async () => {
+  const window = createSendWindow(0);
+  const shared = (id: string) => window.enter({ id, wallets: ['payer', 'owner'], fee: FEE, isOperators: false });
+  for (const id of ['a', 'b', 'c', 'd', 'e']) expect(await shared(id)).toBe(true);
+  expect(await shared('f')).toBe(false);
+  expect(await enter(window, 'g', 'owner')).toBe(false);
+  expect(await enter(window, 'h', 'payer')).toBe(false);
+  window.leave('a');
+  expect(await enter(window, 'i', 'owner')).toBe(true);
+  // Where one has room and the other has none, nothing is taken.
+  expect(await shared('j')).toBe(false);
+  expect(await enter(window, 'k', 'payer')).toBe(true);
 });
