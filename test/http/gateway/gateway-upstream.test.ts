@@ -286,6 +286,29 @@ test('when the caller goes away before the answer the upstream is told, and what
   await expectCreditOnce(project, header);
 });
 
+test('when the line of a caller breaks within a response that is kept, it comes to its end, and the same payment brings all of it', async () => {
+  const project = await fixture().newProject();
+  const { header } = await fixture().pay({ project });
+  const isBroken = createGate();
+  const before = fixture().hits();
+  fixture().upstream.respond(async (res) => {
+    res.write('the first half, ');
+    await isBroken.opened;
+    res.end('and the second');
+  });
+  const controller = new AbortController();
+  const headers = { ...fixture().key.headers, ...header };
+  const begun = await fetch(`${fixture().client.url}/v1/${project.slug}`, { headers, signal: controller.signal });
+  controller.abort();
+  await expect(begun.text()).rejects.toThrow();
+  // What has come before these has been seen by then.
+  for (let turn = 0; turn < 3; turn += 1) await creditOf(project);
+  isBroken.open();
+  const again = await call(project, header);
+  expect([again.status, again.text]).toEqual([200, 'the first half, and the second']);
+  expect([fixture().hits(), await creditOf(project)]).toEqual([before + 1, undefined]);
+});
+
 test('a caller who goes away while it sends its body is no failure of the upstream', async () => {
   const { asOwner, client, key, newProject, pay } = fixture();
   const arrived = createGate();
