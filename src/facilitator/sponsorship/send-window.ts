@@ -5,7 +5,8 @@ import { boundedCache } from '../../lib/bounded-cache.js';
  * their way makes all of them fail at our cost, for the price of one transaction of its own (some 5,200 lamports). A new wallet has
  * room for the network fees of five ordinary payments, and with each that lands for more, up to ten: less than twenty times
  * that price. A customer, whose money went to the operator and could not come back to him, has room for as many as he has bought,
- * up to a hundred. What finds no room waits for it. One payment always finds room.
+ * up to a hundred. What finds no room waits for it. One payment always finds room. A delegate has a room apart from his wallet's, which
+ * strangers cannot fill by naming him: whoever is both a payer and a delegate has two.
  */
 export interface SendWindow {
   /** True at once where there is room. Else waits: false where there was none in time, or where a payment of the wallet failed meanwhile. */
@@ -20,7 +21,7 @@ export interface SendWindow {
 /** A payment that keeps its room from when it enters to when it leaves. */
 export interface SponsoredPayment {
   readonly id: string;
-  /** Whoever can take its money away before it lands: its payer, an owner, a delegate. It takes room of each, in this order. */
+  /** Whoever can take its money away before it lands: its payer, an owner, a delegate. It takes room of each. */
   readonly wallets: readonly string[];
   /** The network fee that it can cost, in lamports. */
   readonly fee: bigint;
@@ -80,15 +81,18 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
 
   return {
     enter({ id, wallets, ...payment }) {
-      entered.set(id, [...new Set([...(entered.get(id) ?? []), ...wallets])]);
+      // In one order for all: nobody waits for one who waits for him.
+      const all = [...new Set([...(entered.get(id) ?? []), ...wallets])].sort();
+      entered.set(id, all);
       const enterRoom = (wallet: string) => rooms.enter({ id: guestId(wallet, id), wallet, ...payment });
       let entering: true | Promise<boolean> = true;
-      // All ask for room in the same order of kinds: nobody waits for one who waits for him.
-      for (const wallet of wallets) {
+      for (const wallet of all) {
         entering = entering === true ? enterRoom(wallet) : entering.then((hasRoom) => hasRoom && enterRoom(wallet));
       }
       if (entering === true) return true;
       return entering.then((hasRoom) => {
+        // Also where it was said to leave while it waited.
+        entered.set(id, all);
         if (!hasRoom) leave(id);
         return hasRoom;
       });

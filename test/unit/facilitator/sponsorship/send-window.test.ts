@@ -180,3 +180,17 @@ test('a payment that several can take back takes room of each, and gives all of 
   expect(await shared('j')).toBe(false);
   expect(await enter(window, 'k', 'payer')).toBe(true);
 });
+
+test("of two who each pay from what is the other one's, neither waits for one who waits for him", async () => {
+  const window = createSendWindow();
+  const pay = async (id: string, wallets: readonly string[]): Promise<boolean> =>
+    window.enter({ id, wallets, fee: 5n * FEE, isOperators: false });
+  expect([await pay('a', ['one']), await pay('b', ['other'])]).toEqual([true, true]);
+  const [there, back] = [pay('c', ['one', 'other']), pay('d', ['other', 'one'])];
+  window.leave('a');
+  await Promise.resolve();
+  window.leave('b');
+  expect(await there).toBe(true);
+  window.leave('c');
+  expect(await back).toBe(true);
+});
