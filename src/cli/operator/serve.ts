@@ -79,9 +79,11 @@ export const serve: Command = {
     const warnings = takeProcessWarnings();
     try {
       const { server, isForPeople } = await startLogged(overrides, warnings);
+      // Whoever reads that it has started may stop it at once.
+      const stopped = untilStopped();
       if (values.json) await printStarted(server, isForPeople);
       else if (isForPeople) await printWelcome(server);
-      await untilStopped();
+      await stopped;
       if (process.stdout.isTTY && !values.json)
         console.log('\nstopping: no new requests; those under way are finished');
       await server.close();
