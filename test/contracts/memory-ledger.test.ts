@@ -94,10 +94,10 @@ test('payment requests are forgotten when there are too many, the oldest first',
 test('a payment request is forgotten when its time is over, though a payment came for it meanwhile', async () => {
   let time = 1_000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => time);
-  // The cache looks at its clock once in a millisecond.
+  // The cache remembers its clock for a timer of one millisecond: one as long, begun later, ends after it.
   const pass = async (milliseconds: number): Promise<void> => {
     time += milliseconds;
-    await setTimeout(2);
+    await setTimeout(1);
   };
   try {
     const { ledger } = open({ retentionMs: 1_000 });
