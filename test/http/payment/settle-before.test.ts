@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
@@ -27,6 +28,7 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   let url: string;
   let handler: Handler = () => undefined;
   let runs = 0;
+  let isGone = false;
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -46,6 +48,10 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
       app.set('env', 'test');
       const run: Handler = (req, res) => {
         runs += 1;
+        isGone = false;
+        res.once('close', () => {
+          isGone = true;
+        });
         return handler(req, res);
       };
       app.get('/stream', requirePayment(options), run);
@@ -63,6 +69,13 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   const balance = (): bigint => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
   const sign = (path = '/stream') => signPayment(fixture, `${url}${path}`);
   const get = (headers: PaymentHeaders, path = '/stream') => fetch(`${url}${path}`, { headers });
+  /** Reads the first piece of a response; returns it, and what ends its connection. */
+  async function readSome(headers: PaymentHeaders, path: string): Promise<[string, () => void]> {
+    const leaving = new AbortController();
+    const answer = await fetch(`${url}${path}`, { headers, signal: leaving.signal });
+    const { value } = (await answer.body?.getReader().read()) ?? {};
+    return [Buffer.from(value ?? []).toString(), () => leaving.abort()];
+  }
 
   test.each<[string, Handler]>([
     ['events', (_req, res) => void res.type('text/event-stream').write('data: 1\n\n')],
@@ -310,6 +323,66 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
     expect([during.status, again.status]).toEqual([409, 402]);
     expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
     expect(receiptOf(again)).toMatchObject({ success: true });
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test.each<[string, (source: Readable, res: ServerAnswer) => unknown]>([
+    ['piped', (source, res) => source.pipe(res)],
+    [
+      'piped in two parts',
+      (source, res) => {
+        source.pipe(res, { end: false });
+        source.once('end', () => Readable.from(['last']).pipe(res));
+      },
+    ],
+    [
+      'written with waits',
+      async (source, res) => {
+        for await (const chunk of source) if (!res.write(chunk)) await once(res, 'drain');
+        res.end();
+      },
+    ],
+  ])('a response that is %s is kept to its end, though its client goes away in the middle', async (_how, give) => {
+    const next = createGate();
+    const parts = ['first ', 'x'.repeat(300_000), ' second '];
+    handler = (_req, res) =>
+      give(
+        Readable.from(
+          (async function* () {
+            yield parts[0];
+            await next.opened;
+            yield* parts.slice(1);
+          })(),
+        ),
+        res,
+      );
+    const { v2 } = await sign('/patient');
+    const [sent, leave] = await readSome(v2, '/patient');
+    leave();
+    await until(() => isGone);
+    next.open();
+    await until(() => usedUp.length === 1);
+    const again = await (await get(v2, '/patient')).text();
+
+    expect(sent).toBe('first ');
+    expect(again).toBe(`${parts.join('')}${_how === 'piped in two parts' ? 'last' : ''}`);
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test('a file whose reader is gone is not waited for: its client has had its response', async () => {
+    const source = new PassThrough();
+    handler = (_req, res) => {
+      res.once('close', () => source.destroy());
+      source.pipe(res);
+      source.write('first');
+    };
+    const { v2 } = await sign('/patient');
+    const [, leave] = await readSome(v2, '/patient');
+    leave();
+    await until(() => usedUp.length === 1);
+    const again = await get(v2, '/patient');
+
+    expect(again.status).toBe(402);
     expect([runs, keptOpen]).toEqual([1, []]);
   });
 
