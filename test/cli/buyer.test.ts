@@ -52,6 +52,13 @@ describe('somebody who buys', () => {
     const calls = async () => jsonOf(await run('calls', '--json')).data;
     await until(async () => (await calls()).length > 0);
     expect((await run('calls')).text).toMatch(/weather +GET \/berlin +200 +succeeded +0\.05 USDC/);
+    for (const named of [
+      ['--project', 'weather'],
+      ['--key', 'bot'],
+    ])
+      expect((await run('calls', ...named)).text).toContain('GET /berlin');
+    expect((await run('calls', '--project', 'wether')).text).toContain('no project "wether" is in the marketplace');
+    expect((await run('calls', '--key', 'bat')).text).toContain('you have no key "bat"; did you mean "bot"?');
     expect((await run('calls', '--status', 'failed')).text).toBe('no calls\n');
     expect((await run('calls', '--csv')).out.split('\r\n')[1]).toContain('GET /berlin');
 
@@ -77,8 +84,29 @@ describe('somebody who buys', () => {
     );
     expect(jsonOf(changed)).toMatchObject({ spending: { limit: '2', window: 'day' }, metadata: { team: 'a' } });
     expect(jsonOf(await run('keys', 'update', 'bot', '--budget', 'none', '--json')).spending).toBeNull();
+    const narrowed = await run(
+      'keys',
+      'update',
+      'bot',
+      '--allowed-projects',
+      'weather',
+      '--allowed-ips',
+      '127.0.0.0/8',
+    );
+    expect(narrowed.text).toMatch(/^calls +prj_\w+\ncomes from 127\.0\.0\.0\/8\nnotes +team=a$/m);
+    expect((await run('keys', 'show', 'bot')).text).toBe(narrowed.text);
+    expect(await run('keys', 'show', '')).toMatchObject({ code: 2, text: expect.stringContaining('usage: ') });
     expect(await run('keys', 'update', 'bot')).toMatchObject({ code: 2 });
     expect(await run('receipt', 'pay_1')).toMatchObject({ code: 1 });
+  });
+
+  test('makes a key that is bound from the start', async () => {
+    const bounds = ['--allowed-projects', 'weather', '--allowed-ips', '10.0.0.1', '--metadata', '{"team":"b"}'];
+    const made = await run('keys', 'create', '--name', 'bound', '--mode', 'test', ...bounds, '--budget', '1 USDC/day');
+    expect(made.text).toMatch(
+      /state +active, for test money[\s\S]*budget +1 USDC\/day[\s\S]*calls +prj_\w+\ncomes from 10\.0\.0\.1\nnotes +team=b/,
+    );
+    expect((await run('keys', 'list')).text).toMatch(/bound +active +call,spending:read +1 USDC\/day +test /);
   });
 
   test('finds help with an example in each command', async () => {

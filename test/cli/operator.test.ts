@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
+import { WebSocketServer } from 'ws';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
 import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
@@ -190,6 +192,18 @@ describe('tollhouse doctor', () => {
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain('To do');
     expect(code).toBe(0);
+  });
+
+  test('waits for a WebSocket that is open and says nothing, and tells it', async () => {
+    const silent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(silent, 'listening');
+    const env = {
+      ...(await healthy()),
+      SOLANA_WS_URL: `ws://127.0.0.1:${Reflect.get(Object(silent.address()), 'port')}`,
+    };
+    const { code, text } = await endOf(runFile('src/cli/main.ts', ['doctor'], env));
+    silent.close();
+    expect([code, text]).toEqual([1, expect.stringMatching(/^warning +WebSocket .*\(no answer within 5000 ms\)/m)]);
   });
 
   test('without any configuration it is the sandbox: a warning, exit code 1', async () => {

@@ -255,6 +255,15 @@ describe('those who sell', () => {
       expect(jsonOf(await run('projects', 'show', listed.id, '--json'))).toMatchObject({ slug: 'weather' });
     });
 
+    test('what is charged, and how long the upstream may take, are said by flags, and a price leaves them alone', async () => {
+      const changed = await run('projects', 'update', 'weather', '--charge-on', '404,5xx', '--timeout-ms', '2000');
+      expect(changed.text).toMatch(/charged +2xx, 3xx, 404, 5xx\n.*upstream .*\(answers within 2000 ms\)/);
+      expect((await run('projects', 'update', 'weather', '--price', '0.02 USDC')).text).toContain('2xx, 3xx, 404, 5xx');
+      const back = ['--price', '0.01 USDC', '--charge-on', 'none', '--timeout-ms', '30000'];
+      expect((await run('projects', 'update', 'weather', ...back)).text).not.toMatch(/charged|within/);
+      expect(await run('projects', 'update', 'weather', '--charge-on', 'all')).toMatchObject({ code: 2 });
+    });
+
     test('a slug that is not there is answered with the nearest one', async () => {
       expect(await run('projects', 'show', 'wether')).toMatchObject({
         code: 1,

@@ -101,7 +101,7 @@ describe.each(BOTH_DATABASES)('from a terminal, on %s', (_name, openDatabase) =>
     const { data } = jsonOf(await run('calls', '--json'));
     const paid = data.find((it: { readonly payment_id: string | null }) => it.payment_id !== null);
     expect((await run('receipt', paid.payment_id)).text).toMatch(
-      /settled +0\.05 USDC of test money at [\s\S]*project +meteo[\s\S]*pass [\s\S]*call +GET \/weather\/berlin succeeded/,
+      /settled +0\.05 USDC of test money at [\s\S]*project +meteo[\s\S]*pass [\s\S]*call +GET \/weather\/berlin succeeded[\s\S]*^transaction \w{86,88}$/m,
     );
   });
 

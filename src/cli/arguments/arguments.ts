@@ -78,7 +78,7 @@ function shownFile(path: string): string {
 /** The one argument that a command takes. */
 export function onlyOne(positionals: readonly string[], usage: string): string {
   const [name, ...rest] = positionals;
-  if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${usage}`);
+  if (name === undefined || name === '' || rest.length > 0) throw new UsageError(`usage: ${usage}`);
   return name;
 }
 

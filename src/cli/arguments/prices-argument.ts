@@ -33,6 +33,11 @@ export function pricesArgument(flag: string, text: string): PricesArgument {
   };
 }
 
+/** Whether what is said of a price says what a call costs. */
+export function hasPrice<T extends PricesArgument>(pricing: T | undefined): pricing is T {
+  return pricing?.amount !== undefined || pricing?.offers !== undefined;
+}
+
 /** What a patch of a project says of its price: a price that is given is the whole of it. */
 export function wholePrice(prices: PricesArgument): object {
   return { amount: null, token: null, prices: null, offers: null, ...prices };

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { defined } from '../../lib/defined.js';
 import { UsageError } from '../command.js';
 import { fileFault } from '../output/system-words.js';
+import { CHARGING_FLAGS, type ChargingArgument, type ChargingFlags, readChargingFlags } from './charging-flags.js';
 import { PRICE_FLAGS, type PriceFlags, readPriceFlags } from './price-flags.js';
-import { type PricesArgument, pricesArgument, wholePrice } from './prices-argument.js';
+import { hasPrice, type PricesArgument, pricesArgument, wholePrice } from './prices-argument.js';
 import type { RouteArgument } from './route-argument.js';
 import { readUpstreamFlags, UPSTREAM_FLAGS, type UpstreamFlags } from './upstream-flags.js';
 
@@ -22,6 +23,7 @@ export const PROJECT_FLAGS = {
   private: { type: 'boolean' },
   allowed: { type: 'string' },
   file: { type: 'string' },
+  ...CHARGING_FLAGS,
   ...PRICE_FLAGS,
   ...UPSTREAM_FLAGS,
 } as const;
@@ -36,10 +38,13 @@ export const PROJECT_FIELDS = {
   '/upstream/url': '--upstream',
   '/upstream/headers': '--header',
   '/upstream/query': '--query-param',
+  '/upstream/timeout_ms': '--timeout-ms',
   '/upstream/retries': '--retries',
   '/upstream/health': '--health',
   '/upstream/health/interval': '--health-interval',
   '/pricing': '--price',
+  '/pricing/network': '--network',
+  '/pricing/charge_on': '--charge-on',
   '/routes': '--route',
   '/free_calls': '--free-calls',
   '/split': '--split',
@@ -51,12 +56,12 @@ export interface ProjectChanges {
   readonly slug?: string;
   readonly name?: string;
   readonly upstream?: object;
-  readonly pricing?: PricesArgument;
+  readonly pricing?: PricesArgument & ChargingArgument;
   readonly routes?: readonly RouteArgument[] | null;
 }
 
 /** What was given for {@link PROJECT_FLAGS}. */
-export interface ProjectFlags extends PriceFlags, UpstreamFlags {
+export interface ProjectFlags extends ChargingFlags, PriceFlags, UpstreamFlags {
   readonly slug?: string | undefined;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -91,16 +96,18 @@ export function readProjectChanges({ slug, file, ...flags }: ProjectFlags): obje
 
 /** A merge patch: a price that is given is the whole of it. */
 export function patchOf({ pricing, ...changes }: ProjectChanges): object {
-  return pricing === undefined ? changes : { ...changes, pricing: wholePrice(pricing) };
+  if (pricing === undefined) return changes;
+  return { ...changes, pricing: hasPrice(pricing) ? wholePrice(pricing) : pricing };
 }
 
 /** The fields of a project that flags say. */
 export function changesFrom({ name, upstream, price, split, ...more }: ProjectFlags): ProjectChanges {
   const changed = { ...defined({ url: upstream }), ...readUpstreamFlags(more) };
+  const pricing = { ...(price === undefined ? {} : pricesArgument('--price', price)), ...readChargingFlags(more) };
   return {
     ...defined({ name }),
     ...(Object.keys(changed).length === 0 ? {} : { upstream: changed }),
-    ...(price === undefined ? {} : { pricing: pricesArgument('--price', price) }),
+    ...(Object.keys(pricing).length === 0 ? {} : { pricing }),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...shownFrom(more),
     ...visibilityFrom(more),
@@ -136,7 +143,7 @@ function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags
     slug,
     name: name ?? slug,
     upstream: { url: upstream, ...readUpstreamFlags(more) },
-    pricing: pricesArgument('--price', price),
+    pricing: { ...pricesArgument('--price', price), ...readChargingFlags(more) },
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...shownFrom(more),
     ...visibilityFrom(more),

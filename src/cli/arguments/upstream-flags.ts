@@ -7,6 +7,7 @@ export const UPSTREAM_FLAGS = {
   'remove-header': { type: 'string', multiple: true },
   'query-param': { type: 'string', multiple: true },
   'remove-query-param': { type: 'string', multiple: true },
+  'timeout-ms': { type: 'string' },
   retries: { type: 'string' },
   health: { type: 'string' },
   'health-interval': { type: 'string' },
@@ -18,6 +19,7 @@ export interface UpstreamFlags {
   readonly 'remove-header'?: readonly string[] | undefined;
   readonly 'query-param'?: readonly string[] | undefined;
   readonly 'remove-query-param'?: readonly string[] | undefined;
+  readonly 'timeout-ms'?: string | undefined;
   readonly retries?: string | undefined;
   readonly health?: string | undefined;
   readonly 'health-interval'?: string | undefined;
@@ -28,8 +30,10 @@ export const UPSTREAM_HELP = `  --header <header>    added to each call, such as
                        as you like. The value is kept encrypted and shown to nobody; env: and @ keep it out of the history
                        of your shell
   --query-param <p>    the same for a parameter of the query: "api_key: env:API_KEY"
+  --timeout-ms <n>     how long the upstream may take until it begins to answer, in milliseconds (default 30000)
   --retries <n>        how often a GET or HEAD is sent again whose connection failed before any response (0 to 3, default 1)
-  --health <path>      looks at the upstream there, and sells nothing while it is down; "none" ends that
+  --health <path>      looks at the upstream there, below the path of --upstream, as calls go, and sells nothing while it is
+                       down; "none" ends that
   --health-interval <seconds>   from one look to the next (default 30)
   --remove-header <name>, --remove-query-param <name>   update: takes one away`;
 
@@ -37,12 +41,13 @@ type Changes = Readonly<Record<string, string | null>>;
 
 /** The fields of an upstream that they say; those that were not given are missing. Null takes away. */
 export function readUpstreamFlags(flags: UpstreamFlags, env: NodeJS.ProcessEnv = process.env): object {
-  const { retries, health, 'health-interval': interval } = flags;
+  const { 'timeout-ms': timeout, retries, health, 'health-interval': interval } = flags;
   const headers = additionsOf('--header', flags.header, flags['remove-header'], env);
   const query = additionsOf('--query-param', flags['query-param'], flags['remove-query-param'], env);
   return {
     ...(headers === undefined ? {} : { headers }),
     ...(query === undefined ? {} : { query }),
+    ...(timeout === undefined ? {} : { timeout_ms: wholeNumber('--timeout-ms', timeout) }),
     ...(retries === undefined ? {} : { retries: wholeNumber('--retries', retries) }),
     ...healthOf(health, interval),
   };

@@ -5,9 +5,10 @@ import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printText } from '../output/terminal.js';
-import { readableProject } from '../seller/find-project.js';
+import { readableKey } from '../seller/find-key.js';
+import { callableProject, readableProject } from '../seller/find-project.js';
 import { readResponseText } from '../session/server-client.js';
-import { openSession, understood } from '../session/session.js';
+import { openSession, type ServerSession, understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
 type Call = z.output<typeof callsResponse>['data'][number] | z.output<typeof ownCallsResponse>['data'][number];
@@ -30,14 +31,17 @@ const OPTIONS = {
 
 /** `tollhouse calls`: what a wallet has called, or what was called of a project. */
 export const callsCommand: Command = {
-  help: `tollhouse calls [--project <id>] [--key <id>] [--status succeeded|failed] [--route <route>] [options]
+  help: `tollhouse calls [--project <project>] [--key <key>] [--status succeeded|failed] [--route <route>] [options]
 tollhouse calls --of <project> [--payer <wallet>] [--key <id>] [options]
 
 Calls of your keys, and those that your wallet has paid, the newest first; with --of those of a project of yours. Sign in
 first.
 
   --of <project>        slug or id of a project of yours; of a deleted one its id
-  --status <status>     succeeded or failed
+  --project <project>   slug or id of what was called; of one that is not listed its id
+  --key <key>           id, public part or name of a key of yours; with --of the id of whosever key
+  --payer <wallet>      with --of: who has paid
+  --status <status>     succeeded: the upstream answered, 2xx to 4xx; failed: it did not, or 5xx
   --route <route>       as it is shown, such as "GET /weather/*"
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z)
   --limit <n>           how many, 1 to 100 (default 20)
@@ -56,8 +60,9 @@ Examples:
     if (json && csv) throw new UsageError('--csv or --json, not both');
     if (of === undefined && filters.payer !== undefined) throw new UsageError('--payer goes with --of <project>');
     if (of !== undefined && filters.project !== undefined) throw new UsageError('--of or --project, not both');
-    const query = queryOf({ ...filters, limit: readLimit(limit) });
+    const count = readLimit(limit);
     const session = openSession(server);
+    const query = queryOf({ ...filters, ...(of === undefined ? await idsOf(session, filters) : {}), limit: count });
     const base =
       of === undefined
         ? CALL_LIST_PATHS.own
@@ -76,6 +81,19 @@ Examples:
     return 0;
   },
 };
+
+interface Named {
+  readonly project?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** What a buyer names, by the ids that the server takes: one that it does not know is told, and not answered with no calls. */
+async function idsOf(session: ServerSession, { project, key }: Named): Promise<Named> {
+  return {
+    project: project === undefined ? undefined : await callableProject(session, project),
+    key: key === undefined ? undefined : await readableKey(session, key),
+  };
+}
 
 function withoutAmount({ pass_id, payment_id, outcome }: Call): string {
   if (pass_id !== null) return 'pass';

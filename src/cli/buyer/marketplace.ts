@@ -27,7 +27,7 @@ type Item = z.output<typeof marketItemResponse>;
 /** `tollhouse marketplace`: what can be bought. */
 export const marketplaceCommand: Command = {
   help: `tollhouse marketplace [list] [<words>] [--tag <tag>] [--token <token>] [--min-price <amount>]
-                      [--max-price <amount>] [--sort calls|price|new]
+                      [--max-price <amount>] [--mode live|test] [--sort calls|price|new]
 tollhouse marketplace show <slug>
 
 APIs that are listed, with their prices, all of them or those with the words; "show" tells more of one, and how it is called.
@@ -36,6 +36,7 @@ Needs no sign-in.
   --tag <tag>          with this tag
   --token <token>      paid in this token, a symbol or a mint
   --min-price <amount> --max-price <amount>   between what its cheapest calls cost, in whole tokens
+  --mode <mode>        live: what is sold on mainnet; test: for test money (default: live, where the server has mainnet)
   --sort <order>       calls (most wallets that paid; the default), price or new
   --limit <n>          how many, 1 to 100 (default 20)
   --json               prints what the server answers
@@ -51,6 +52,7 @@ Examples:
       token: { type: 'string' },
       'min-price': { type: 'string' },
       'max-price': { type: 'string' },
+      mode: { type: 'string' },
       sort: { type: 'string' },
       limit: { type: 'string', default: '20' },
     });
@@ -61,10 +63,10 @@ Examples:
       await show(server, slug, values.json);
       return 0;
     }
-    const { tag, token, sort, 'min-price': min_price, 'max-price': max_price } = values;
+    const { tag, token, mode, sort, 'min-price': min_price, 'max-price': max_price } = values;
     const words = first === 'list' ? positionals.slice(1) : positionals;
     const q = words.length === 0 ? undefined : words.join(' ');
-    const query = queryOf({ q, tag, token, min_price, max_price, sort, limit: readLimit(values.limit) });
+    const query = queryOf({ q, tag, token, min_price, max_price, mode, sort, limit: readLimit(values.limit) });
     const answered = await readJson(await send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` }));
     if (values.json) printJson(answered);
     else

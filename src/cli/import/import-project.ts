@@ -4,7 +4,7 @@ import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http
 import { defined } from '../../lib/defined.js';
 import { routeName } from '../../storage/projects/project-routes.js';
 import { onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
-import type { PricesArgument } from '../arguments/prices-argument.js';
+import { hasPrice, type PricesArgument } from '../arguments/prices-argument.js';
 import { changesFrom, PROJECT_FLAGS, type ProjectChanges, patchOf } from '../arguments/project-flags.js';
 import type { RouteArgument } from '../arguments/route-argument.js';
 import { CommandError, UsageError } from '../command.js';
@@ -26,6 +26,8 @@ const FLAGS = {
   ...SERVER_FLAGS,
 } as const;
 
+const FIELDS = { '/slug': '--slug', '/upstream/url': '--upstream', '/pricing/network': '--network' };
+
 const USAGE = 'tollhouse projects import <openapi.json> --slug <slug> [--upstream <url>] [--price <price>] [--dry-run]';
 
 type Document = Extract<ReadDocument, { readonly ok: true }>;
@@ -43,7 +45,7 @@ export async function importProject(args: readonly string[]): Promise<number> {
   const isAlone = isDry && (slug === undefined || signInAt(serverOf(server)) === undefined);
   if (isAlone) {
     warnOfShallowRoutes(changes.routes ?? []);
-    printOperations(read, changes.pricing && argumentText(changes.pricing));
+    printOperations(read, hasPrice(changes.pricing) ? argumentText(changes.pricing) : undefined);
     return 0;
   }
   if (slug === undefined) throw new UsageError(`--slug is needed; usage: ${USAGE}`);
@@ -57,7 +59,7 @@ export async function importProject(args: readonly string[]): Promise<number> {
     else printImport(read, body, found);
     return 0;
   }
-  const made = await namingFlags({ '/slug': '--slug', '/upstream/url': '--upstream' }, send(session, found, body));
+  const made = await namingFlags(FIELDS, send(session, found, body));
   warnOfShallowDenials(body, made);
   if (asJson) printJson(made);
   else {
@@ -88,10 +90,10 @@ interface Wanted {
 /** What is asked of the server: a project, or the patch of one. */
 function bodyOf(read: Document, { slug, changes, found, openapi }: Wanted): ProjectChanges {
   const { title, server } = read;
-  const own = changes.pricing ?? ownPrice(found);
+  const own = hasPrice(changes.pricing) ? changes.pricing : ownPrice(found);
   const routes = routesOf(read, changes.routes ?? [], own);
   if (found !== undefined) return { ...changes, ...defined({ openapi }), routes };
-  if (changes.pricing === undefined) throw new UsageError(`--price is needed for a new project; usage: ${USAGE}`);
+  if (!hasPrice(changes.pricing)) throw new UsageError(`--price is needed for a new project; usage: ${USAGE}`);
   const upstream = { ...defined({ url: server }), ...changes.upstream };
   if (!('url' in upstream)) {
     throw new UsageError('--upstream is needed: the document names no server with a whole address');

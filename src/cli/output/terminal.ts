@@ -19,7 +19,7 @@ export function tellStep(label: string, text: string): void {
 
 /** A step as a line. */
 export function stepLine(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${asCalled(plain(text))}`;
+  return `${label.padEnd(LABEL_WIDTH - 1)} ${asCalled(plain(text))}`;
 }
 
 /**

@@ -21,6 +21,7 @@ export const KEY_FIELDS = {
   '/spending': '--budget',
   '/expires_at': '--expires',
   '/project_id': '--project',
+  '/mode': '--mode',
   '/allowed_projects': '--allowed-projects',
   '/allowed_ips': '--allowed-ips',
   '/metadata': '--metadata',
@@ -30,8 +31,22 @@ export const KEY_FIELDS = {
 /** Takes away what an option is about. */
 const NONE = 'none';
 
+/** What was given for {@link CHANGES}. */
+type Given = Readonly<Partial<Record<keyof typeof CHANGES, string | undefined>>>;
+
+/** What is to be said of a key, as far as other readers look. */
+export interface KeyChanges {
+  readonly allowed_projects?: readonly string[];
+}
+
+/** What a new key is to be: there is nothing yet that "none" could take away. */
+export function keyDraft(values: Given): KeyChanges {
+  const fields = Object.entries(keyPatch(values)).filter(([, value]) => value !== null);
+  return Object.fromEntries(fields);
+}
+
 /** The merge patch that some options ask for. */
-export function keyPatch(values: Readonly<Partial<Record<keyof typeof CHANGES, string>>>): object {
+export function keyPatch(values: Given): KeyChanges {
   const { name, scopes, budget, expires, metadata } = values;
   return defined({
     name,
@@ -62,7 +77,7 @@ function readNotes(text: string): unknown {
 }
 
 /** What a key may spend, such as `10 USDC/day`. */
-export function readKeyBudget(text: string): object {
+function readKeyBudget(text: string): object {
   const [, price, window] = /^(.*)\/(\w+)$/.exec(text) ?? [];
   if (price === undefined)
     throw new UsageError(`--budget must be an amount in a time such as "10 USDC/day", not "${text}"`);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
+import { CHARGING_HELP } from '../arguments/charging-flags.js';
 import { PROJECT_FIELDS, PROJECT_FLAGS, readProjectChanges, readProjectFlags } from '../arguments/project-flags.js';
 import { UPSTREAM_HELP } from '../arguments/upstream-flags.js';
 import type { Command } from '../command.js';
@@ -19,6 +20,7 @@ import { type ProjectItem, selectProject } from './find-project.js';
 
 const NAME = 'tollhouse projects';
 const BPS_PER_PERCENT = 100;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 const actions: Readonly<Record<string, Action>> = {
   list,
@@ -51,9 +53,11 @@ The APIs that you sell, each under /v1/<slug> of the server. A project is named 
                        "0.01 USDC or 0.01 PYUSD", "0.01 USDC or 0.05 USDC for 10 calls or 1 USDC for 30d", "2 USDC for 500
                        calls in 30d", "5 USDC as credit at 0.004". With update it is the whole of the price
   --route <route>      what calls of a path cost, as often as you like; the first that matches decides: "GET /reports/** 0.05 USDC",
-                       "/health free", "/admin/** deny" (or "deny 403"). "*" is one segment, "**" at the end any rest
+                       "/health free", "/admin/** deny" (or "deny 403"). "*" is one segment, "**" at the end any rest. With
+                       update they are all its routes: those that it had are gone
   --no-routes          update: takes all routes away
   --free-calls <n>     calls that each key has without paying: 100/day (or hour, month); "none" takes them away
+${CHARGING_HELP}
 ${UPSTREAM_HELP}
   --name <name>        for people (default: the slug)
   --description <text> what it is, for the marketplace
@@ -80,13 +84,14 @@ async function list(args: readonly string[]): Promise<number> {
   const found = await openSession(values.server).list(PROJECTS_PATHS.all);
   if (values.json) printJson(found);
   else if (found.length === 0) printLine(`no projects yet; make one with npx ${NAME} create --help`);
-  else printTable(['slug', 'price', 'state', 'visibility', 'upstream', 'made'], found.map(rowOf));
+  else printTable(['slug', 'price', 'state', 'visibility', 'network', 'upstream', 'made'], found.map(rowOf));
   return 0;
 }
 
 function rowOf(json: unknown): string[] {
   const { slug, pricing, state, visibility, upstream, created_at } = understood(projectItemResponse, json);
-  return [slug, priceText(pricing), state, visibility, upstream.url, created_at.slice(0, 10)];
+  const shown = state === 'active' && upstream.status === 'down' ? 'down' : state;
+  return [slug, priceText(pricing), shown, visibility, pricing.network, upstream.url, created_at.slice(0, 10)];
 }
 
 async function create(args: readonly string[]): Promise<number> {
@@ -140,9 +145,10 @@ async function onOne(
   return 0;
 }
 
-function upstreamText({ url, health, status }: ProjectItem['upstream']): string {
-  if (health === null) return url;
-  return `${url} (${status ?? 'not looked at yet'}: ${health.path} every ${health.interval} s)`;
+function upstreamText({ url, timeout_ms, health, status }: ProjectItem['upstream']): string {
+  const asked = timeout_ms === DEFAULT_TIMEOUT_MS ? url : `${url} (answers within ${timeout_ms} ms)`;
+  if (health === null) return asked;
+  return `${asked} (${status ?? 'not looked at yet'}: ${health.path} every ${health.interval} s)`;
 }
 
 function printProject(json: unknown): void {
@@ -153,6 +159,7 @@ function printProject(json: unknown): void {
   printStep('called at', url);
   printPrices(pricing);
   printRoutes(project.routes);
+  if (pricing.charge_on.length > 0) printStep('charged', `2xx, 3xx, ${pricing.charge_on.join(', ')}`);
   if (project.free_calls !== null)
     printStep('free', `${counted(project.free_calls.count, 'call')} of each key a ${project.free_calls.window}`);
   printStep('upstream', upstreamText(upstream));

@@ -6,7 +6,7 @@ const ASKED = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', p
  * Whether a WebSocket endpoint takes subscriptions: connects, subscribes, and leaves. Returns what is wrong, undefined when
  * nothing is; never rejects.
  * @param timeoutMs - deadline of all of it, in milliseconds
- * @param signal - ends it at once
+ * @param signal - ends it at once; who can end it does not wait for it, and the process is not kept alive for the answer
  */
 export function socketFault(url: string, timeoutMs: number, signal?: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -19,9 +19,11 @@ export function socketFault(url: string, timeoutMs: number, signal?: AbortSignal
     };
     const cancel = () => end('cancelled');
     const timer = setTimeout(() => end(`no answer within ${timeoutMs} ms`), timeoutMs);
-    timer.unref();
-    signal?.addEventListener('abort', cancel);
-    socket.on('upgrade', (response) => response.socket.unref());
+    if (signal !== undefined) {
+      timer.unref();
+      signal.addEventListener('abort', cancel);
+      socket.on('upgrade', (response) => response.socket.unref());
+    }
     socket.on('open', () => socket.send(ASKED));
     socket.on('message', () => end());
     socket.on('close', () => end('the connection was closed'));
