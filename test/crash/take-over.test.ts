@@ -45,6 +45,27 @@ describe.each(['SQLite', 'Postgres'])('a payment that a process holds, on %s,', 
     await other.kill();
   });
 
+  test.each(['after', 'before'] as const)(
+    'is taken over as soon where it was sent, and its money landed after the process was killed: settle %s',
+    async (door) => {
+      const { sandbox } = fixture;
+      const [dying, other] = [await fixture.startSeller(url, LEASE_MS), await fixture.startSeller(url, LEASE_MS)];
+      const order = await newOrder(fixture, dying, door, 'on-its-way');
+      sandbox.pauseSlots();
+      const { sendTransaction } = sandbox.calls;
+      void send(dying.url, order);
+      await until(() => sandbox.calls.sendTransaction > sendTransaction);
+      await dying.kill();
+      sandbox.resumeSlots();
+      const since = performance.now();
+      expect((await insist(() => other.url, order)).at(-1)).toMatchObject({ status: 200, served: true });
+      expect(performance.now() - since).toBeLessThan(LEASE_MS / 10);
+      expect(fixture.handled.filter((it) => it === `run${order.path}`)).toHaveLength(1);
+      expect(fixture.held(order.wallet.publicKey.toBase58())).toBe(1_000_000n - PRICE);
+      await other.kill();
+    },
+  );
+
   test('stays with a process whose event loop stands still', async () => {
     const [stalled, other] = [await fixture.startSeller(url, LEASE_MS), await fixture.startSeller(url, LEASE_MS)];
     const order = await newOrder(fixture, stalled, 'before', 'stalled');

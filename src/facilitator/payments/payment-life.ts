@@ -56,8 +56,9 @@ export async function claimPayment(
     ...boundBy(use),
     ...seller,
   };
-  const held = leases.holds(request.id) && (await heldByThisProcess(parts, request));
-  const claimed = held || (await claimInSpan(ledger, request));
+  // What this very process is at work on nobody wins, whatever the clock says of its lease.
+  const lost = leases.holds(request.id) && (await heldByThisProcess(parts, request));
+  const claimed = lost || (await claimInSpan(ledger, request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   const isTooLate = isTooLateToRetry(record, now());
@@ -80,6 +81,39 @@ export async function claimPayment(
   const [receipt, mayBeSent] = [receiptOf(record), () => sending.mayBeSent];
   const claim = createClaim({ ledger, leases, record, lease, resumed, receipt, settle, mayBeSent, drop });
   return begin(parts, inspected, claim, record, use);
+}
+
+/**
+ * What can be done with a payment that was just won: a new one is simulated, one that may have been sent is settled to its
+ * end, and of one whose money is there the response is owed.
+ */
+async function begin(
+  { backend, ledger }: PaymentServiceParts,
+  inspected: InspectedPayment,
+  claim: Claim,
+  record: PaymentRecord,
+  use: PaymentUse,
+): Promise<OpenedPayment> {
+  // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
+  if (record.state === 'broadcast') return settleFirst(claim, { served: isFromBackup(ledger, record) });
+  if (record.state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
+  try {
+    const verification = await backend.verify(inspected, use);
+    if (verification.ok) return { status: 'open', claim };
+    // It may have landed since it was refused, which the simulation finds fault with as well.
+    return settleFirst(claim, { served: false, refused: verification });
+  } catch (error) {
+    await claim.forget();
+    throw error;
+  }
+}
+
+/** @param how - `served`: whether it buys nothing any more */
+async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPayment> {
+  const settlement = await claim.settle(how);
+  if (settlement.status === 'pending') return { status: 'pending', settlement };
+  if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
+  return how.served ? { status: 'served', id: claim.id, receipt: settlement.receipt } : { status: 'open', claim };
 }
 
 /** A payment that is held, and everything needed to take its money. */
@@ -120,10 +154,10 @@ async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement):
       const isNoted = await ledger.recordBroadcast(id, lease, broadcast, leaseMs);
       // What could not be noted is not sent.
       sending.mayBeSent ||= isNoted;
-      // Whoever finds it from now on has it as sent: asked before that, it could be sent beside another that was paid in its place.
-      const isLeft = isNoted && isWanted !== undefined && !(await isWanted());
-      if (isLeft) await forget();
-      return isNoted && !isLeft;
+      // Asked only now that all others find it as sent: before, one of them could have paid in its place, and both were sent.
+      const isUnwanted = isNoted && isWanted !== undefined && !(await isWanted());
+      if (isUnwanted) await forget();
+      return isNoted && !isUnwanted;
     },
     // It was noted, and then refused by whoever was to send it; what is refused before that is `unsent`.
     async notSent(mayLand) {
@@ -145,40 +179,6 @@ async function settleClaimed(claimed: ClaimedPayment, options: ClaimSettlement):
   } finally {
     leave();
   }
-}
-
-/**
- * What can be done with a payment that was just won: a new one is simulated, one that may have been sent is settled to its
- * end, and of one whose money is there the response is owed.
- */
-async function begin(
-  { backend, ledger }: PaymentServiceParts,
-  inspected: InspectedPayment,
-  claim: Claim,
-  record: PaymentRecord,
-  use: PaymentUse,
-): Promise<OpenedPayment> {
-  const { state } = record;
-  // Sent before a backup that was restored it may have been served, and buys nothing; `settle` asks only what became of it.
-  if (state === 'broadcast') return settleFirst(claim, { served: isFromBackup(ledger, record) });
-  if (state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
-  try {
-    const verification = await backend.verify(inspected, use);
-    if (verification.ok) return { status: 'open', claim };
-    // It may have landed since it was refused, which the simulation finds fault with as well.
-    return settleFirst(claim, { served: false, refused: verification });
-  } catch (error) {
-    await claim.forget();
-    throw error;
-  }
-}
-
-/** @param how - `served`: whether it buys nothing any more */
-async function settleFirst(claim: Claim, how: ClaimSettlement): Promise<OpenedPayment> {
-  const settlement = await claim.settle(how);
-  if (settlement.status === 'pending') return { status: 'pending', settlement };
-  if (settlement.status === 'failed') return { status: 'refused', refusal: settlement };
-  return how.served ? { status: 'served', id: claim.id, receipt: settlement.receipt } : { status: 'open', claim };
 }
 
 /** A held payment, and what it buys. */

@@ -1,18 +1,19 @@
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 
 type ConnectionEvent = 'close' | 'timeout';
 
-/** Those that wait for something on a connection, and what calls them. */
+/** Those that wait for an event, and what calls them. */
 interface Waiting {
   readonly listeners: Set<() => void>;
   readonly call: () => void;
 }
 
-const all: Readonly<Record<ConnectionEvent, WeakMap<Socket, Waiting>>> = {
+const onSockets: Readonly<Record<ConnectionEvent, WeakMap<EventEmitter, Waiting>>> = {
   close: new WeakMap(),
   timeout: new WeakMap(),
 };
+const onResponses = new WeakMap<EventEmitter, Waiting>();
 
 /**
  * Tells what happens to the connection of a response, which outlives it. Many requests may wait on one: however many ask, it has one
@@ -25,25 +26,34 @@ export function onConnection(
   listener: () => void,
 ): () => void {
   if (typeof socket.on !== 'function') return () => undefined;
-  const { listeners, call } = waitingOn(socket, event);
+  return listen(socket, event, onSockets[event], listener);
+}
+
+/** One listener for all that ask: Node warns of more than ten, and the app has its own. */
+function listen(
+  emitter: EventEmitter,
+  event: ConnectionEvent,
+  all: WeakMap<EventEmitter, Waiting>,
+  listener: () => void,
+): () => void {
+  const { listeners, call } = all.get(emitter) ?? beginTo(emitter, event, all);
   listeners.add(listener);
   return () => {
     if (!listeners.delete(listener) || listeners.size > 0) return;
-    socket.off(event, call);
-    all[event].delete(socket);
+    emitter.off(event, call);
+    all.delete(emitter);
   };
 }
 
-function waitingOn(socket: Socket, event: ConnectionEvent): Waiting {
-  const known = all[event].get(socket);
-  if (known !== undefined) return known;
+function beginTo(emitter: EventEmitter, event: ConnectionEvent, all: WeakMap<EventEmitter, Waiting>): Waiting {
   const listeners: Waiting['listeners'] = new Set();
   const call = (): void => {
     for (const listener of [...listeners]) listener();
   };
-  all[event].set(socket, { listeners, call });
-  socket.on(event, call);
-  return { listeners, call };
+  const waiting = { listeners, call };
+  all.set(emitter, waiting);
+  emitter.on(event, call);
+  return waiting;
 }
 
 /**
@@ -66,13 +76,11 @@ export function onceOver(res: ServerResponse, listener: () => void): () => void 
     stop();
     listener();
   };
-  const stopWaiting = onConnection(res, 'close', over);
+  const stops = [onConnection(res, 'close', over), listen(res, 'close', onResponses, over)];
   const stop = (): void => {
     isDue = false;
-    res.off('close', over);
-    stopWaiting();
+    for (const it of stops) it();
   };
-  res.on('close', over);
   if (isClientGone(res)) process.nextTick(over);
   return stop;
 }

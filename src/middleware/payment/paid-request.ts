@@ -38,14 +38,14 @@ import { givenAgain, sendUsed } from './used-payment.js';
  * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
-export function decidePayment(shop: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
-  const { facilitator, page, baseUrl } = shop.options;
+export function decidePayment(gate: PaymentGate, req: Request, res: Response): MaybePromise<Decision> {
+  const { facilitator, page, baseUrl } = gate.options;
   requireSiteScheme(req, baseUrl);
   showOutages(req, res, { network: facilitator.network, page, url: () => absoluteUrl(req, baseUrl) });
-  return whenKnown(beforePayment(shop, req, res), (approach) => {
+  return whenKnown(beforePayment(gate, req, res), (approach) => {
     if (approach.decision !== undefined) return approach.decision;
-    const { gate, presented } = approach;
-    return presented === undefined ? decideUnpaid(approach, req, res) : decideBrought(gate, presented, req, res);
+    if (approach.presented === undefined) return decideUnpaid(approach, req, res);
+    return decideBrought(approach.gate, approach.presented, req, res);
   });
 }
 

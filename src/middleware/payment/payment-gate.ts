@@ -104,6 +104,7 @@ export interface PaidRequest {
   readonly claim: Claim;
   /** Where its response is kept while its payment is held, and had by the identifier of that; undefined is one that is not to be kept. Of books of one's own that fail it warns, else it rejects. */
   readonly kept: Pick<PaidResponse, 'find'> & { put(response: StoredResponse | undefined): Promise<boolean> };
+  /** What its payment goes under beside others: of all that come under one identifier one is charged. */
   readonly identifier: IdentifiedPayment;
   /** Whether the gate asks no more for the request now than was paid for it: see `asked-still.ts`. */
   readonly isAskedStill: boolean;

@@ -17,6 +17,9 @@ import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js
  * | `confirmed` | the money is there, a response is owed, or what a failed one has left | `served` |
  * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
  *
+ * Whoever works on a payment holds it, by a lease that ends unless it is extended. A use of it is one resource on certain terms (`binding`),
+ * one request (`fingerprint`), and one who shows the secret that came with it first (`retryHash`), as landed transactions are public.
+ *
  * `claim` wins a payment that is unknown, or not final and held by nobody, for the use that it was brought for first. What it
  * was not bound to yet, a request or a secret, it is bound to by the claim that names it (`isFirstUse`):
  *
@@ -41,11 +44,8 @@ import type { InterruptedQuery, UnresolvedQuery } from './unfinished-payments.js
  * | `runAgain` | | | counted, at most {@link MAX_RERUNS} times |
  * | `extend` | held for longer | held for longer | held for longer |
  *
- * Beside the tables `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is `broadcast` when its lease
- * is over, and `attachAttempt` forgets what was only `claimed` for a payment request when its is. `interrupted` changes nothing.
- *
- * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
- * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
+ * Beside the tables `claimLanded` wins an unknown payment as `confirmed`, and once a lease is over `takeUnresolved` gives back what is
+ * `broadcast`, and `attachAttempt` forgets what was only `claimed` for a payment request. All others change nothing.
  */
 export type PaymentState = 'claimed' | 'broadcast' | 'confirmed' | 'served' | 'expired' | 'failed';
 
@@ -63,7 +63,7 @@ export interface PaymentRecord {
   readonly fingerprint?: string;
   /** Digest of the secret that came with it; missing where nobody needs one. */
   readonly retryHash?: string;
-  /** Whom gates before it let in with it, as they write it. */
+  /** Whom the gates before had let in when it was brought, a holder of a token for one, in their own words. */
   readonly admitted?: string;
   /** How often the handler was run again since the money has landed. */
   readonly reruns?: number;

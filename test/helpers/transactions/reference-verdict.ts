@@ -24,6 +24,13 @@ const out = process.env['ATTACKS_OUT'] ?? '';
 /** Whether what ours refused is shown to the reference as well (`npm run attacks`). */
 export const comparing = out !== '';
 
+const settled = new Set<string>();
+
+/** Whether the reference has settled these very bytes: they land no second time, neither for us nor by themselves. */
+export function isSettledByReference(transaction: Uint8Array): boolean {
+  return settled.has(Buffer.from(transaction).toString('base64'));
+}
+
 /** Hands a transaction that ours refused to the reference facilitator with the same fee payer, and writes down what it did. */
 export async function tryOnReference(
   fixture: TollFixture,
@@ -38,6 +45,7 @@ export async function tryOnReference(
   });
   const before = held();
   const reason = await refusal(fixture, bytes, terms);
+  if (reason === undefined) settled.add(Buffer.from(bytes).toString('base64'));
   const after = held();
   // Its calls are not ours.
   sandbox.resetCalls();

@@ -1,4 +1,4 @@
-import { heldByThisProcess } from '../../../../src/facilitator/payments/held-by-this-process.js';
+import { heldByThisProcess, mustHold } from '../../../../src/facilitator/payments/held-by-this-process.js';
 import { createLeases } from '../../../../src/facilitator/payments/leases.js';
 import { requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
 import type { PaymentRecord, PaymentState } from '../../../../src/storage/ledger/ledger.js';
@@ -57,4 +57,15 @@ test('one whose answer has left is waited for until that is written down', async
   written();
   await writing;
   expect(await held).toBeUndefined();
+});
+
+test('who holds a payment no more is told that another has taken it over, and when to ask', () => {
+  expect(mustHold(true)).toBeUndefined();
+  expect(() => mustHold(false)).toThrow(
+    expect.objectContaining({
+      code: 'payment_in_progress',
+      message: 'The payment was taken over by another request; ask again in a moment.',
+      context: { retryAfterSeconds: 1 },
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { isTooLateToRetry, retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
+import { isTooLateToRetry, retryHashOf, tooLateSince } from '../../../../src/facilitator/payments/retry-hash.js';
 import type { PaymentRecord, PaymentState } from '../../../../src/storage/ledger/ledger.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
 
@@ -50,4 +50,18 @@ describe('to come again', () => {
       expect(isTooLateToRetry(record('claimed', retryHash), CLAIMED_AT + 1_000 * TEN_MINUTES)).toBe(false);
     }
   });
+});
+
+test('what was sent at a time is too late by an address ten minutes after it, by the clock of then, and by a secret never', () => {
+  let now = CLAIMED_AT;
+  const isTooLate = tooLateSince(() => now);
+  const [byAddress, bySecret] = [record('claimed', BY_ADDRESS), record('claimed', BY_SECRET)];
+  for (const [ms, late] of [
+    [0, false],
+    [TEN_MINUTES, false],
+    [TEN_MINUTES + 1, true],
+  ] as const) {
+    now = CLAIMED_AT + ms;
+    expect([isTooLate(byAddress, CLAIMED_AT), isTooLate(bySecret, CLAIMED_AT)]).toEqual([late, false]);
+  }
 });

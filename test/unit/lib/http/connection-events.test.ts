@@ -50,12 +50,14 @@ test('nobody is told who has said that he need not be', async () => {
   expect(told).not.toHaveBeenCalled();
 });
 
-test('a connection has no listener more for all the responses that wait on it, and none when they are over', async () => {
+test('a connection and a response have one listener more for all that wait on them, and a connection none when they are over', async () => {
   const client = await open(40);
   const { socket } = responses[0]!.req;
   const before = socket.listenerCount('close');
+  const own = responses[0]!.listenerCount('close');
   for (const res of responses) for (let n = 0; n < 5; n += 1) onceOver(res, () => {});
   expect(socket.listenerCount('close')).toBe(before + 1);
+  expect(responses[0]!.listenerCount('close')).toBe(own + 1);
   client.end();
   const heard = collect(client);
   for (const res of responses) res.end('all of it');
