@@ -6,18 +6,41 @@ import { sendProblem } from '../middleware/gate/respond.js';
 export interface GracefulStop {
   /** Express middleware, in front of everything: refuses requests once the end has begun. */
   readonly refuse: RequestHandler;
-  /** Takes no connection any more, waits until what is under way is answered, and cuts what is not after 15 s. */
+  /**
+   * Takes no connection any more, and waits until what is under way is answered. What waits for an upstream after 13 s is answered
+   * without it, and what is not answered after 15 s is cut.
+   */
   stop(): Promise<void>;
 }
 
-const DRAIN_MS = 15_000;
+/** How long a server that ends waits, from the beginning of the end, in milliseconds. */
+export interface StopTimes {
+  /** Until what waits for an upstream is given up, and answered. Default 13,000. */
+  readonly giveUpMs: number;
+  /** Until connections are cut. Default 15,000. */
+  readonly cutMs: number;
+}
+
+/** What may be other with one server than with another. */
+export interface GracefulStopOptions {
+  /** Gives up what waits for an upstream, so that it can be answered. Default: nothing waits for one. */
+  readonly giveUp?: () => void;
+  readonly times?: Partial<StopTimes> | undefined;
+}
+
+/** Between them what is given up is written down, and leaves. */
+const TIMES: StopTimes = { giveUpMs: 13_000, cutMs: 15_000 };
 const RETRY_SECONDS = 1;
 
 /**
- * Ends a server without cutting responses off: paid requests are finished.
+ * Ends a server without cutting responses off: paid requests are finished, or told that nothing was charged.
  * @param server - the server, which may be made after this
  */
-export function createGracefulStop(server: () => Server): GracefulStop {
+export function createGracefulStop(
+  server: () => Server,
+  { giveUp = () => undefined, times }: GracefulStopOptions = {},
+): GracefulStop {
+  const { giveUpMs, cutMs } = { ...TIMES, ...times };
   let stopping = false;
   return {
     refuse(_req, res, next) {
@@ -35,9 +58,9 @@ export function createGracefulStop(server: () => Server): GracefulStop {
     stop() {
       stopping = true;
       return new Promise((resolve) => {
-        const cut = setTimeout(() => server().closeAllConnections(), DRAIN_MS);
+        const timers = [setTimeout(giveUp, giveUpMs), setTimeout(() => server().closeAllConnections(), cutMs)];
         server().close(() => {
-          clearTimeout(cut);
+          for (const timer of timers) clearTimeout(timer);
           resolve();
         });
         server().closeIdleConnections();

@@ -21,7 +21,7 @@ import { keptSecretsKey } from './configuration/kept-secrets-key.js';
 import { missingSiteName } from './configuration/site-name.js';
 import { createApp } from './create-app.js';
 import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
-import { createGracefulStop } from './graceful-stop.js';
+import { createGracefulStop, type StopTimes } from './graceful-stop.js';
 import { createHttpServer, listen, urlOf } from './http-server.js';
 import type { LogTarget } from './log-output.js';
 import { createLogger, type ServerLogger } from './logger.js';
@@ -50,7 +50,7 @@ export interface RunningServer {
   /** Whether wallets can sign in for tokens. */
   readonly tokens: boolean;
   /**
-   * Refuses new work, finishes what is under way (15 s at most), then lets go of everything. Rejects, once all is let go of, where the
+   * Refuses new work, finishes what is under way (15 s at most, and what waits for an upstream by then is told so), then lets go of everything. Rejects, once all is let go of, where the
    * last could not be written down.
    */
   close(): Promise<void>;
@@ -66,9 +66,14 @@ const MOVED =
  * The composition root: configuration → chain, facilitator, identity, routers → an HTTP server that listens.
  * Without a chain in the configuration it starts the sandbox and brings a paid demo route.
  * @param log - where the log goes; default standard output
+ * @param times - how long its end waits, see {@link StopTimes}
  * @throws TollhouseError `bad_option` where wallets sign in outside the sandbox and `BASE_URL` is not set
  */
-export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
+export async function startServer(
+  given: ServerConfiguration,
+  log?: LogTarget,
+  times?: Partial<StopTimes>,
+): Promise<RunningServer> {
   const unnamed = missingSiteName(given);
   if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
@@ -99,7 +104,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     gateway.start();
     tellLog(joined, storage, logger);
     const identity = identityFor(configuration, facilitator);
-    const { refuse, stop } = createGracefulStop(() => server);
+    const { refuse, stop } = createGracefulStop(() => server, { giveUp: gateway.proxy.stop, times });
     const { payTo } = chain;
     const shared = { networks, counters: storage.counters, metrics: createMetrics(joined, gateway) };
     operatorPort = await openOperatorPort(configuration, shared);

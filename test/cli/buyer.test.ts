@@ -67,8 +67,13 @@ describe('somebody who buys', () => {
       /settled +0\.05 USDC of test money at .*[\s\S]*call +GET \/berlin succeeded/,
     );
     expect((await run('receipt', payment_id, '--html')).out).toContain('<!doctype html>');
-    expect((await run('spending')).text).toMatch(/total +1 +0\.05 +USDC/);
+    const spending = (await run('spending')).text;
+    expect(spending).toMatch(/paid calls +spent[\s\S]*total +1 +0\.05 +USDC/);
+    expect(spending).toMatch(
+      /tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid/,
+    );
     expect((await run('events', '--types', 'call.succeeded')).text).toContain('call.succeeded');
+    expect((await run('spending', '--help')).text).toContain('Only calls that came with a payment count in it');
   });
 
   test('changes what a key may', async () => {

@@ -68,12 +68,20 @@ describe('the owner of a deleted project', () => {
     expect((await run('events', '--project', id, '--types', 'project.deleted')).text).toContain('project.deleted');
   });
 
+  test('reads the events of a project that is left by its slug, as the help says', async () => {
+    const { code, text } = await run('events', '--project', 'weather');
+    expect([code, text]).toEqual([0, expect.stringMatching(/project\.created +\{.*"slug":"weather"/)]);
+    expect(text).not.toContain('duo');
+    expect((await run('events', '--help')).text).toMatch(/--project <project> +slug or id/);
+  });
+
   test('is told by every command that has its slug where the id is found, and finds it there', async () => {
     for (const args of [
       ['analytics', 'duo'],
       ['calls', '--of', 'duo'],
       ['payouts', 'list', '--project', 'duo'],
       ['projects', 'show', 'duo'],
+      ['events', '--project', 'duo'],
     ]) {
       const { code, text } = await run(...args);
       expect(code).toBe(1);

@@ -3,6 +3,7 @@ import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
+import { readableProject } from '../seller/find-project.js';
 import { openSession, understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
@@ -11,15 +12,16 @@ const MAX_FACTS = 100;
 
 /** `tollhouse events`: what has happened to a wallet, its keys and its projects. */
 export const eventsCommand: Command = {
-  help: `tollhouse events [--types <list>] [--project <id>] [--limit <n>] [--json]
+  help: `tollhouse events [--types <list>] [--project <project>] [--limit <n>] [--json]
 
 Events of your wallet, the newest first: of your projects, of your keys, and of calls that were made with them. Sign in first;
 "tollhouse webhooks listen" follows them as they come.
 
-  --types <list>  separated by commas, such as call.failed,spending.limit_reached
-  --limit <n>     how many, 1 to 100 (default 20)
-  --json          prints what the server answers
-  --server <url>  Tollhouse server (default: the one signed in to last)
+  --types <list>       separated by commas, such as call.failed,spending.limit_reached
+  --project <project>  slug or id of a project of yours; of a deleted one, and of one that is not yours, its id
+  --limit <n>          how many, 1 to 100 (default 20)
+  --json               prints what the server answers
+  --server <url>       Tollhouse server (default: the one signed in to last)
 
 Example:
   tollhouse events --types call.failed`,
@@ -31,9 +33,12 @@ Example:
       limit: { type: 'string', default: '20' },
     });
     none(positionals, 'tollhouse events');
-    const { types, project: project_id } = values;
-    const query = queryOf({ types, project_id, limit: readLimit(values.limit) });
-    const answered = await openSession(values.server).get(`${EVENTS_PATHS.all}?${query}`);
+    const { types, project } = values;
+    const limit = readLimit(values.limit);
+    const session = openSession(values.server);
+    const project_id = project === undefined ? undefined : await readableProject(session, project);
+    const query = queryOf({ types, project_id, limit });
+    const answered = await session.get(`${EVENTS_PATHS.all}?${query}`);
     const { data } = understood(eventsResponse, answered);
     if (values.json) printJson(answered);
     else if (data.length === 0) console.log('no events');

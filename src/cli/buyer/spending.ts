@@ -6,11 +6,14 @@ import { printJson, printLine } from '../output/terminal.js';
 import { openSession, understood } from '../session/session.js';
 import { queryOf } from './query-flags.js';
 
+const OTHER_CALLS =
+  '"npx tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid';
+
 /** `tollhouse spending`: what keys have spent, and may still spend. */
 export const spendingCommand: Command = {
   help: `tollhouse spending [--key <id>] [--project <id>] [--mode live|test] [--network <name>] [--from <time>] [--to <time>] [--json]
 
-What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has paid and had no response for. Money and test money are told apart, and never added up. Sign in first.
+What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has paid and had no response for. Only calls that came with a payment count in it: those that were free, that a pass covered or that credit has paid are listed by "tollhouse calls". Money and test money are told apart, and never added up. Sign in first.
 
   --mode <mode>         live: what was spent on mainnet; test: test money
   --network <name>      what was spent on this network, such as solana-devnet
@@ -46,7 +49,8 @@ function printSpending(answered: unknown): void {
     const moneyOf = (it: (typeof totals)[number]) => [String(it.calls), it.amount, it.token, it.network ?? ''];
     const rows = spending.map((it) => [it.key_id, it.project_id, ...moneyOf(it)]);
     const sums = totals.map((it) => ['total', '', ...moneyOf(it)]);
-    printTable(['key', 'project', 'calls', 'spent', 'token', 'network'], [...rows, ...sums]);
+    printTable(['key', 'project', 'paid calls', 'spent', 'token', 'network'], [...rows, ...sums]);
+    printLine(OTHER_CALLS);
   }
   for (const it of budgets) {
     printLine(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);

@@ -99,7 +99,7 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
       const back = isPending(taking) ? await taking : taking;
       if (back === undefined) {
         giveBack();
-        return sharesRefusal(share);
+        return sharesRefusal(share, fee);
       }
       taken.push(back);
     }
@@ -107,7 +107,9 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
     const back = isPending(taking) ? await taking : taking;
     if (back === undefined) {
       giveBack();
-      throw fault() ?? limitReached(`No more network fees are paid on ${network} in this hour`, 0);
+      throw (
+        fault() ?? limitReached(`So much is not left of the network fees on ${network} in this hour`, whole.restMs(fee))
+      );
     }
     taken.push(back);
     const countTwice = (): void => concerned.find(({ party }) => party === 'payer')?.charge(fee);
@@ -132,8 +134,8 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
 }
 
 /** The payer is told as any other whose payment is not taken; what a seller or the operator must know is an error. */
-function sharesRefusal(share: FeeShare): FeeCount {
-  const restMs = share.restMs();
+function sharesRefusal(share: FeeShare, fee: number): FeeCount {
+  const restMs = share.restMs(fee);
   if (share.party !== 'payer') {
     throw limitReached(`${SHARE_OF[share.party]} have used their share of the network fees of this hour`, restMs);
   }

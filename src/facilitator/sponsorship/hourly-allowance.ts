@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../lib/maybe-promise.js';
+import { LAMPORTS_PER_SIGNATURE } from '../../solana/transaction/network-fee.js';
 import type { Counters, WindowCount } from '../../storage/counters/counters.js';
 
 /**
@@ -17,8 +18,8 @@ export interface HourlyAllowance {
   charge(lamports: number): void;
   /** What was taken in this hour by all who share the counters, as far as is known here. */
   spent(): number;
-  /** How long nothing more is to be had, in milliseconds; 0 while there is something. */
-  restMs(): number;
+  /** How long nothing more is to be had, or not so much, in milliseconds; 0 while there is something. */
+  restMs(lamports?: number): number;
 }
 
 /** What an allowance works with. */
@@ -61,6 +62,8 @@ interface OwnHour {
 }
 
 const HOUR_MS = 3_600_000;
+/** The smallest fee that is paid for anybody: of a transaction that its fee payer signs, and one who pays. */
+const SMALLEST_FEE = 2 * Number(LAMPORTS_PER_SIGNATURE);
 /**
  * So many times at most the shared counters are asked in an hour: they would be the narrowest place of a busy service.
  * Of several instances, each may so leave a hundredth of the limit unused.
@@ -88,8 +91,11 @@ class CountedHours implements HourlyAllowance {
     this.#portion = Math.max(1, Math.floor(parts.limit / PORTIONS));
   }
 
-  restMs(): number {
-    return this.#exhaustedUntil === 0 ? 0 : Math.max(0, this.#exhaustedUntil - this.#parts.now());
+  restMs(fee = 0): number {
+    const time = this.#parts.now();
+    const isTooMuch = this.#room(this.#mostWith(fee), time) < fee;
+    const until = isTooMuch ? Math.max(this.#exhaustedUntil, this.#endFor(fee, time).endsAt) : this.#exhaustedUntil;
+    return Math.max(0, until - time);
   }
 
   spent(): number {
@@ -114,7 +120,7 @@ class CountedHours implements HourlyAllowance {
   }
 
   async #takeRefilled(fee: number): Promise<(() => void) | undefined> {
-    while (this.restMs() === 0) {
+    while (this.#mayFit(fee)) {
       const giveBack = this.#spend(fee);
       if (giveBack !== undefined) return giveBack;
       this.#refilling ??= this.#refill(fee).finally(() => {
@@ -140,16 +146,39 @@ class CountedHours implements HourlyAllowance {
     };
   }
 
+  /** Whether the counters may have so much still. A fee that is too large ends the hour only where no smaller one is left either. */
+  #mayFit(fee: number): boolean {
+    if (this.restMs() > 0) return false;
+    const time = this.#parts.now();
+    if (this.#room(this.#mostWith(fee), time) >= fee) return true;
+    if (!this.#hasOwnRoom(fee, time)) this.#own = hourAt(this.#own, this.#reserve, time);
+    if (this.#room(this.#parts.limit, time) >= SMALLEST_FEE) return false;
+    const { endsAt, hour } = this.#endFor(fee, time);
+    this.#exhaust(endsAt, hour);
+    return false;
+  }
+
+  /** The most that may be left, as far as is known here: within an hour the counts of others only rise. */
+  #room(most: number, time: number): number {
+    const { endsAt, left, counted } = this.#reserve;
+    const ofAll = endsAt > time ? left + Math.max(0, most - counted) : most;
+    return Math.min(ofAll, most - this.#ownSpent(time));
+  }
+
+  /** When a fee may fit again that does not fit now, and what that hour is told apart by. */
+  #endFor(fee: number, time: number): { readonly endsAt: number; readonly hour: number } {
+    const { endsAt, resetsAt } = this.#reserve;
+    return this.#hasOwnRoom(fee, time)
+      ? { endsAt, hour: resetsAt }
+      : { endsAt: this.#own.endsAt, hour: this.#own.endsAt };
+  }
+
   async #refill(fee: number): Promise<void> {
     const { now } = this.#parts;
-    if (!this.#hasOwnRoom(fee, now())) {
-      this.#own = hourAt(this.#own, this.#reserve, now());
-      return this.#exhaust(this.#own.endsAt, this.#own.endsAt);
-    }
     const asked = Math.max(this.#portion, fee - (this.#reserve.endsAt > now() ? this.#reserve.left : 0));
     const shared = await countShared(this.#parts, asked);
-    this.#reserve = refilled(this.#reserve, { asked, shared, most: this.#mostWith(fee), time: now() });
-    if (this.#reserve.left < fee) this.#exhaust(this.#reserve.endsAt, this.#reserve.resetsAt);
+    const bounds = { fee, most: this.#mostWith(fee), limit: this.#parts.limit };
+    this.#reserve = refilled(this.#reserve, { ...bounds, asked, shared, time: now() });
   }
 
   #exhaust(endsAt: number, hour: number): void {
@@ -186,18 +215,28 @@ async function countShared({ counters, key }: HourlyAllowanceParts, asked: numbe
   }
 }
 
+/** What the counters have said to what was asked for a fee. */
+interface Refill {
+  readonly fee: number;
+  readonly asked: number;
+  readonly shared: WindowCount | undefined;
+  /** Most for the hour with this fee in it, and without it. */
+  readonly most: number;
+  readonly limit: number;
+  readonly time: number;
+}
+
 /** A reserve with what was asked for it, where all together have so much left; what is left of another hour goes. */
-function refilled(
-  reserve: Reserve,
-  { asked, shared, most, time }: { asked: number; shared: WindowCount | undefined; most: number; time: number },
-): Reserve {
+function refilled(reserve: Reserve, { fee, asked, shared, most, limit, time }: Refill): Reserve {
   if (shared === undefined) {
     const going = reserve.endsAt > time ? reserve : { left: 0, counted: 0, resetsAt: 0, endsAt: time + HOUR_MS };
     return Object.assign(going, { left: going.left + asked, counted: going.counted + asked });
   }
   const { count, resetsAt } = shared;
-  const granted = Math.max(0, Math.min(asked, most - (count - asked)));
-  const left = (reserve.resetsAt === resetsAt ? reserve.left : 0) + granted;
+  const leftUpTo = (bound: number): number =>
+    (reserve.resetsAt === resetsAt ? reserve.left : 0) + Math.max(0, Math.min(asked, bound - (count - asked)));
+  // Of a fee that does not fit smaller ones have what is left without it.
+  const left = leftUpTo(most) >= fee ? leftUpTo(most) : leftUpTo(limit);
   const endsAt = Math.max(resetsAt, time + MIN_REST_MS);
   if (reserve.resetsAt !== resetsAt || reserve.endsAt !== endsAt) return { left, counted: count, resetsAt, endsAt };
   return Object.assign(reserve, { left, counted: count });

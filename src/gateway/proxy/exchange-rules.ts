@@ -4,6 +4,8 @@ export type ExchangeFailure =
   | 'upstream_unreachable'
   /** Nothing came for too long, before the head or within the body. */
   | 'upstream_timeout'
+  /** This process ends, and does not wait for it any longer. */
+  | 'stopping'
   /** The connection broke, or what came is not HTTP. */
   | 'upstream_reset'
   /** More than is passed on. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { plainName } from '../../lib/http/plain-name.js';
 import { withoutDialogs } from './auth-challenges.js';
@@ -64,6 +64,8 @@ const ORDERS_TO_PROXIES = [
 /** That a proxy is not to hold a response back concerns this response alone, and streams need it. */
 const UNBUFFERED = 'x-accel-buffering';
 
+const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
+
 /** Fields that say where something is. */
 const PLACES: ReadonlySet<string> = new Set(['location', 'content-location']);
 /** Lists that the gateway and the upstream both add to. */
@@ -116,6 +118,17 @@ export function applyResponseFields(res: ServerResponse, { passed }: ResponseFie
     const lower = name.toLowerCase();
     if (!ours.has(lower) || LISTS.has(lower)) res.appendHeader(name, value);
   }
+}
+
+/** Gives a response whose head was not sent the fields again that it had before, and no others. */
+export function putBackFields(res: ServerResponse, before: OutgoingHttpHeaders): void {
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  for (const [name, value] of Object.entries(before)) if (value !== undefined) res.setHeader(name, value);
+}
+
+/** Whether a response of this status has a body. */
+export function hasBody({ req }: ServerResponse, status: number): boolean {
+  return req.method !== 'HEAD' && !NO_BODY.has(status);
 }
 
 /** What of a value reaches the caller; undefined where nothing does. */

@@ -6,12 +6,11 @@ import { hasLeft } from '../../lib/http/response-left.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
-import { applyResponseFields, type ResponseFields, rawFields, readResponseFields } from './response-fields.js';
+import { applyResponseFields, hasBody, putBackFields, rawFields, readResponseFields } from './response-fields.js';
 import { resetAfter } from './told-resets.js';
 
 type Controller = Dispatcher.DispatchController;
 
-const NO_BODY = new Set([204, 304]);
 /** A response has fewer bytes than it declares. */
 const SHORTER = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 /** Longer than it takes to write something down: what cannot be written must not keep a response back. */
@@ -74,6 +73,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#complete) this.#timer?.refresh();
   };
 
+  /** Nobody can wait any longer. What is here whole leaves, and what is held back until it is written down has its end in sight. */
+  stop(): void {
+    if (!this.#complete && (this.#status === 0 || this.#res.headersSent)) this.#breakOff('stopping');
+  }
+
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new Error('nobody waits for the answer'));
@@ -88,7 +92,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#over) return;
     this.#status = status;
     const fields = readResponseFields(rawFields(controller), this.#rules.toPublic, this.#rules.isHidden);
-    if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
+    const isTooLarge = (fields.declaredLength ?? 0) > this.#rules.maxResponseBytes;
+    if (isTooLarge && hasBody(this.#res, status)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
     this.#declaredBytes = fields.declaredLength;
     this.#mayEndByReset = fields.lastsAsConnection && this.#rules.hasBody === true;
@@ -129,7 +134,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (error instanceof BodyTooLarge) return this.#fail(this.#res.headersSent ? 'client_gone' : 'body_too_large');
     if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
     // A 304 may declare the length of what it stands for.
-    if (!this.#hasBody() && Reflect.get(error, 'code') === SHORTER) return this.onResponseEnd();
+    if (!hasBody(this.#res, this.#status) && Reflect.get(error, 'code') === SHORTER) return this.onResponseEnd();
     const reset = this.#mayEndByReset ? resetAfter(error) : undefined;
     if (reset === 'all') return this.onResponseEnd();
     // He has had what came, and whether it was all nobody can tell.
@@ -200,14 +205,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#res.end(this.#last);
     if (this.#isAlone) this.#fail('client_gone');
   };
-
-  #isTooLarge({ declaredLength = 0 }: ResponseFields): boolean {
-    return this.#hasBody() && declaredLength > this.#rules.maxResponseBytes;
-  }
-
-  #hasBody(): boolean {
-    return this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
-  }
 
   readonly #onDrain = (): void => {
     this.#timer?.refresh();
@@ -281,9 +278,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const res = this.#res;
     this.#controller?.abort(new Error('the exchange has failed'));
     if (res.headersSent) return void res.destroy();
-    if (this.#before === undefined) return;
-    for (const name of res.getHeaderNames()) res.removeHeader(name);
-    for (const [name, value] of Object.entries(this.#before)) if (value !== undefined) res.setHeader(name, value);
+    if (this.#before !== undefined) putBackFields(res, this.#before);
   }
 
   /** False when it was over before. */

@@ -10,6 +10,8 @@ import { untraced } from '../../telemetry/trace.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 import { openAgent } from '../network-guard/open-agent.js';
 import type { ExchangeEnd, ExchangeRules } from './exchange-rules.js';
+import { createExchanges } from './exchanges.js';
+import { FAILURE_DETAILS } from './failure-details.js';
 import { hopFields } from './gateway-hops.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
 import { type BodyStart, declaredLength, isMoreToCome, readStart, wholeStream } from './request-body.js';
@@ -116,6 +118,11 @@ export interface UpstreamProxy {
    * It never answers by itself when the upstream fails: the caller does, with {@link GATEWAY_ERROR_HEADERS}.
    */
   forward(req: IncomingMessage, res: ServerResponse, options: ForwardOptions): Promise<Delivered | Undelivered>;
+  /**
+   * Gives up what has no whole response yet, as the process ends: those who wait for one can still be told. What is passed on
+   * from then on is given up before its upstream learns of it. A response that is here whole leaves.
+   */
+  stop(): void;
   /** Ends all connections; calls under way fail. */
   close(): Promise<void>;
 }
@@ -139,17 +146,6 @@ const CONNECTION_LIFE_MS = 60_000;
 /** They lead the response elsewhere, or show the caller what was added to its request. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 
-const DETAILS: Readonly<Record<ForwardFailure, string>> = {
-  invalid_request: 'The path or the transfer encoding cannot be passed on.',
-  method_not_allowed: 'The method cannot be passed on.',
-  body_too_large: 'The body is larger than this address accepts.',
-  client_gone: 'The caller closed the connection.',
-  upstream_unreachable: 'The upstream cannot be reached.',
-  upstream_timeout: 'The upstream did not answer in time.',
-  upstream_reset: 'The upstream broke off its answer, or what came was not HTTP.',
-  upstream_answer_too_large: 'The upstream answered more than is passed on.',
-};
-
 const READ_BEFORE = 'The app has read the body before it came to the gateway, and it cannot be passed on as it was:';
 const MOUNT_BEFORE =
   'Nothing was charged. In the app, mount createRouter() before express.json() and other body parsers, or keep the bytes as req.rawBody.';
@@ -158,6 +154,7 @@ const MOUNT_BEFORE =
 export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProxy {
   const { guard, now = Date.now } = options;
   const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const exchanges = createExchanges();
   const opened = openAgent({
     connect: withToldResets(guard.connect),
     pipelining: 1,
@@ -190,7 +187,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
       const sent = withAddedQuery(target, additions);
       const headers = fieldsFor(req, { added: additions.headers, ...call }, sent, start, now());
       const isBodyDue = (): boolean => !Buffer.isBuffer(body) && isMoreToCome(body);
-      const exchange = new Exchange(res, { headTimeoutMs, isBodyDue, ...rules });
+      const exchange = exchanges.begin(new Exchange(res, { headTimeoutMs, isBodyDue, ...rules }));
       const body: Buffer | Transform =
         start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
       untraced(() => agent.dispatch({ method: methodOf(req), headers, body, ...sent }, exchange));
@@ -210,11 +207,12 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
       try {
         const { end, durationMs } = await inUpstreamSpan(req, call.url, () => attempt(req, res, call));
         if (end.delivered) return { durationMs, ...end };
-        return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
+        return { ...end, detail: FAILURE_DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
         discardRest(req, res);
       }
     },
+    stop: exchanges.stop,
     close: async () => (await opened).destroy(),
   };
 }
@@ -227,12 +225,12 @@ type ForwardHead = Pick<ForwardOptions, 'url' | 'rest' | 'maxBodyBytes'>;
  */
 export function forwardRefusal(req: IncomingMessage, head: ForwardHead): TollhouseError | undefined {
   const target = targetOf(req, head);
-  if (typeof target === 'string') return new TollhouseError(target, DETAILS[target]);
+  if (typeof target === 'string') return new TollhouseError(target, FAILURE_DETAILS[target]);
   const body = receivedBody(req);
   if (body.kind === 'lost')
     return new TollhouseError('body_already_read', `${READ_BEFORE} ${body.why}. ${MOUNT_BEFORE}`);
   const isTooLarge = body.kind === 'read' && body.bytes.length > (head.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
-  return isTooLarge ? new TollhouseError('body_too_large', DETAILS.body_too_large) : undefined;
+  return isTooLarge ? new TollhouseError('body_too_large', FAILURE_DETAILS.body_too_large) : undefined;
 }
 
 /** Where a call goes, or why it cannot go there. */

@@ -58,6 +58,8 @@ export interface PassedOn {
 export const CREDITED =
   'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
 
+const RETRY_SECONDS = 1;
+
 /** What the codes of its failures begin with. */
 const UPSTREAM = 'upstream_';
 
@@ -119,14 +121,20 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   if (!headSent && reason !== 'client_gone') {
     sendProblem(res, reason, `${result.detail} ${passed.uncharged}`, {
       headers: { ...headers, ...GATEWAY_ERROR_HEADERS },
+      retryAfterSeconds: reason === 'stopping' ? RETRY_SECONDS : undefined,
     });
   }
   return { charged: false, end };
 }
 
-/** Of a stream that outgrows what is passed on its caller has had all that one call gives; of anything else he has a broken beginning. */
+/**
+ * Of a stream that outgrows what is passed on its caller has had all that one call gives, and of one that ends with this process all that
+ * there was; of anything else he has a broken beginning.
+ */
 function isHadUpToBound(res: Response, reason: string): boolean {
-  return reason === 'upstream_answer_too_large' && isUsableInPieces(res.getHeader('Content-Type'));
+  return (
+    (reason === 'upstream_answer_too_large' || reason === 'stopping') && isUsableInPieces(res.getHeader('Content-Type'))
+  );
 }
 
 /**

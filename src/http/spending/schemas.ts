@@ -24,6 +24,8 @@ export const spendingQuery = z.strictObject({
   interval: z.enum(['day', 'month'], 'must be day or month').default('day').describe('Length of a step, in UTC.'),
 });
 
+const PAID_CALLS =
+  'Only those that came with a payment: calls that are free, that a pass covers or that credit pays are in `GET /api/v1/calls`.';
 const time = z.iso.datetime();
 const amountOfToken = {
   amount: z.string().describe('In whole tokens, decimal.'),
@@ -35,7 +37,7 @@ const money = {
   ...amountOfToken,
   network: networkId.nullable().describe('On which network; null where the project is not known.'),
   mode: z.enum(['live', 'test']).nullable().describe('What money that is; the two are never added up.'),
-  calls: countSchema.describe('Those that were paid for; not those that credit has paid.'),
+  calls: countSchema.describe(PAID_CALLS),
 };
 const byToken = z.record(z.string(), z.string());
 
@@ -51,7 +53,7 @@ export const spendingResponse = z.object({
   series: z.array(
     z.object({
       t: time.describe('Start of the step.'),
-      calls: countSchema,
+      calls: countSchema.describe(PAID_CALLS),
       spent: byToken.describe(
         'In whole tokens, decimal, by symbol; test money beside money of the same name has its network behind it: `SOL (solana-devnet)`.',
       ),

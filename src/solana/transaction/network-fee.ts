@@ -1,7 +1,8 @@
 import type { PlainInstruction } from './instructions.js';
 import type { DecodedTransaction } from './transaction.js';
 
-const LAMPORTS_PER_SIGNATURE = 5_000n;
+/** Base fee, in lamports. */
+export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 /** The runtime's allowances where a transaction sets no limit, for each instruction: of a program, and of one built in (SIMD-0170). */
 const DEFAULT_UNITS = 200_000;
