@@ -1,4 +1,5 @@
 import type { Keypair } from '@solana/web3.js';
+import { healthEvents } from '../../src/gateway/upstream-health/health-rules.js';
 import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
 import { connectGateway, type GatewayClient, type MadeKey } from '../helpers/fixtures/gateway-client.js';
 import { buyPass } from '../helpers/http/passes.js';
@@ -96,4 +97,29 @@ describe('lists of calls', () => {
     expect(text).toMatch(new RegExp(` singles +GET /missing .* ${key.id} +${buyer!.publicKey.toBase58()}$`, 'm'));
     expect(text).not.toContain('prj_');
   });
+
+  test('stand beside a project that says since when its upstream is down, and why', async () => {
+    const made = await client.project(await client.signIn(owner!), {
+      ...{ slug: 'ill', upstream: { url: upstream.origin, health: { path: '/busy' } } },
+      pricing: { network: 'solana-devnet', amount: '0.02', token: 'USDC' },
+    });
+    await signIn(owner!);
+    expect((await run('projects', 'show', 'ill')).text).not.toMatch(/^down /m);
+    await findDown(made.id);
+    expect((await run('projects', 'show', 'ill')).text).toMatch(/^down +since \S+Z: it answers 503$/m);
+  });
+
+  /** What three looks would have found, without the time that lies between them. */
+  async function findDown(id: string): Promise<void> {
+    const { projects, upstreamHealth } = fixture.server.facilitator.storage!.gateway;
+    const [at, project] = [Date.now() + 1_000_000, (await projects.find(id))!];
+    const turn = (await upstreamHealth.take(at, at + 1_000, 100)).find(({ projectId }) => projectId === id)!;
+    const state = { failures: 3, successes: 0, downSince: at };
+    const look = { isWell: false, reason: 'status', status: 503 } as const;
+    await upstreamHealth.record(
+      turn,
+      { ...state, checkedAt: at, dueAt: at + 1_000_000 },
+      healthEvents(project, { ...state, downSince: undefined }, state, look, at),
+    );
+  }
 });
