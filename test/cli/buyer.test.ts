@@ -68,7 +68,9 @@ describe('somebody who buys', () => {
     );
     expect((await run('receipt', payment_id, '--html')).out).toContain('<!doctype html>');
     expect((await run('spending')).text).toMatch(/total +1 +0\.05 +USDC/);
-    expect((await run('events', '--types', 'call.succeeded')).text).toContain('call.succeeded');
+    expect((await run('events', '--types', 'call.succeeded')).text).toMatch(
+      /call\.succeeded +call_id=call_\w+ slug=weather network=solana-devnet .*status=200 amount=0\.05 token=USDC .*payer=\w+/,
+    );
   });
 
   test('changes what a key may', async () => {

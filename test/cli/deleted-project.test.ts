@@ -83,7 +83,7 @@ describe('the owner of a deleted project', () => {
       expect(text).toContain('npx tollhouse events --types project.deleted');
     }
     const events = await run('events', '--types', 'project.deleted');
-    expect(events.text).toContain(`"id":"${id}","slug":"duo"`);
+    expect(events.text).toContain(`id=${id} slug=duo`);
   });
 
   test('is told that an id that is nobody’s is none of his', async () => {
