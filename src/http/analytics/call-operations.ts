@@ -10,7 +10,7 @@ import { sendCsv, wantsCsv } from '../framework/csv.js';
 import { type ListResponse, listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath, RECEIPT_PATH } from '../framework/path.js';
-import { type FindSlug, slugsOf } from '../framework/project-slugs.js';
+import { type FindSlug, slugsOf } from '../framework/project-label.js';
 import { readRange } from '../framework/range-query.js';
 import {
   CALL_LIST_PATHS,

@@ -5,7 +5,7 @@ import { networkOfSite } from '../../protocol/networks/pass-site.js';
 import { seesMoneyOf } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath, RECEIPT_PATH } from '../framework/path.js';
-import { type FindSlug, slugsOf } from '../framework/project-slugs.js';
+import { type FindSlug, slugsOf } from '../framework/project-label.js';
 import { readRange } from '../framework/range-query.js';
 import { SPENDING_PATH, spendingQuery, spendingResponse } from './schemas.js';
 import { spendingView } from './views.js';
