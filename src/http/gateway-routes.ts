@@ -84,7 +84,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
         ...{ analytics, ownedProject, describeToken, baseUrl },
         findProject: gateway.findProject,
       }),
-      guarded(SPENDING_OPERATIONS, { report: spendingReports, baseUrl, now }),
+      guarded(SPENDING_OPERATIONS, { report: spendingReports, findProject: gateway.findProject, baseUrl, now }),
       guarded(OWN_RECEIPT_OPERATIONS, {
         ...{ receipts: gateway.receipts, describeToken, baseUrl, explorerUrl, shellFor },
         findProject: gateway.findProject,

@@ -15,6 +15,7 @@ import { DEFAULT_QUOTAS } from '../storage/owners/quotas.js';
 import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
+import { createPaidElsewhere } from './calls/paid-elsewhere.js';
 import { createCallServer } from './calls/serve-call.js';
 import { createServeFree } from './calls/serve-free.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
@@ -165,7 +166,8 @@ function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
   });
   const serveFree = createServeFree(gateway, createFreeCalls(networks.first.passes, gateway.now));
   const showKeyPage = shellFor && keyPages({ shellFor, baseUrl });
-  const calling = { networks, gateway, gates, serveFree, showKeyPage, basePath: basePathOf(baseUrl) };
+  const proofs = { networks, paidElsewhere: createPaidElsewhere(networks.all) };
+  const calling = { ...proofs, gateway, gates, serveFree, showKeyPage, basePath: basePathOf(baseUrl) };
   return {
     calls: createCallRoutes(calling, beforeCalls),
     listed: projectListings({

@@ -72,8 +72,12 @@ describe('somebody who buys', () => {
     expect(spending).toMatch(
       /tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid/,
     );
-    expect((await run('events', '--types', 'call.succeeded')).text).toContain('call.succeeded');
-    expect((await run('spending', '--help')).text).toContain('Only calls that came with a payment count in it');
+    expect((await run('events', '--types', 'call.succeeded')).text).toMatch(
+      /call\.succeeded +call_id=call_\w+ slug=weather network=solana-devnet .*status=200 amount=0\.05 token=USDC .*payer=\w+/,
+    );
+    expect((await run('spending', '--help')).text.replaceAll('\n', ' ')).toContain(
+      'Only calls that came with a payment count in it',
+    );
   });
 
   test('changes what a key may', async () => {

@@ -54,6 +54,15 @@ describe('from a terminal, at a server on two networks', () => {
     expect((await run('keys', 'create', '--name', 'play', '--mode', 'test')).text).toContain('toll_pk_test_');
   });
 
+  test('a payment is asked for on the network that is named, at the server that was signed in to', async () => {
+    const recipient = networks.live.payTo;
+    const asked = ['create-payment', '--amount', '0.01', '--token', 'USDC', '--recipient', recipient, '--json'];
+    const networkOf = async (...more: readonly string[]) => JSON.parse((await run(...asked, ...more)).out).network;
+    expect([await networkOf(), await networkOf('--network', 'solana-devnet')]).toEqual(['solana', 'solana-devnet']);
+    const wrong = await fixture.run(...asked, '--network', 'solana-testnet');
+    expect([wrong.code, wrong.text]).toEqual([1, expect.stringContaining('is not served here; this service is on')]);
+  });
+
   test('a project stays on its network', async () => {
     const { code, text } = await fixture.run('projects', 'update', 'real', '--network', 'solana-devnet');
     expect([code, text]).toEqual([1, expect.stringContaining('--network: ')]);

@@ -194,6 +194,20 @@ describe('tollhouse doctor', () => {
     expect(code).toBe(0);
   });
 
+  test('names the variables of a further network by their own names', async () => {
+    const { bad } = await examined({
+      SOLANA_NETWORK: 'solana-devnet,solana-testnet',
+      SOLANA_TESTNET_RPC_URL: 'http://127.0.0.1:1/key',
+    });
+    expect(bad).toContainEqual(
+      expect.objectContaining({
+        what: 'RPC (solana-testnet)',
+        fix: expect.stringContaining('(SOLANA_TESTNET_RPC_URL)'),
+      }),
+    );
+    expect(JSON.stringify(bad)).not.toContain('SOLANA_RPC_URL');
+  });
+
   test('waits for a WebSocket that is open and says nothing, and tells it', async () => {
     const silent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(silent, 'listening');

@@ -271,6 +271,21 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect([...first, ...second].map(({ id }) => id)).toEqual(calls.map(({ id }) => id).reverse());
       });
 
+      test('calls are found by what the upstream answered, one status or a class of them, of a project or a buyer', async () => {
+        const statuses = [200, 401, 404, 429, 500];
+        for (const status of statuses) await book.finish(newCall({ status }));
+        const { status: _none, ...silent } = newCall();
+        await book.finish(silent);
+        const { caller } = silent;
+        for (const whose of [{ projectId: 'prj_weather' }, { buyer: caller?.owner }]) {
+          const found = async (from: number, below: number) =>
+            (await book.calls({ ...whose, limit: 10, status: { from, below } })).map(({ status }) => status);
+          expect(await found(404, 405)).toEqual([404]);
+          expect(await found(400, 500)).toEqual([429, 404, 401]);
+          expect(await found(300, 400)).toEqual([]);
+        }
+      });
+
       test('a series has the steps of its range, its end not included, and payers are distinct in each step', async () => {
         const [from, to] = [monthOf(LATE_MARCH), monthOf(LATE_MARCH) + 31 * DAY_MS];
         const at = (time: number, payer: string) => book.finish(newCall({ at: time, payer, durationMs: 5 }));

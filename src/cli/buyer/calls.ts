@@ -5,13 +5,16 @@ import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printText } from '../output/terminal.js';
-import { readableKey } from '../seller/find-key.js';
-import { callableProject, readableProject } from '../seller/find-project.js';
+import { keyNames } from '../seller/find-key.js';
+import { ownSlugs, readableProject } from '../seller/find-project.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
+import { idsOf } from './named-ids.js';
 import { queryOf, readLimit } from './query-flags.js';
 
-type Call = z.output<typeof callsResponse>['data'][number] | z.output<typeof ownCallsResponse>['data'][number];
+type SoldCall = z.output<typeof callsResponse>['data'][number];
+type OwnCall = z.output<typeof ownCallsResponse>['data'][number];
+type Call = SoldCall | OwnCall;
 
 const TIME_LENGTH = '2026-01-31T12:00:00'.length;
 const OPTIONS = {
@@ -31,17 +34,18 @@ const OPTIONS = {
 
 /** `tollhouse calls`: what a wallet has called, or what was called of a project. */
 export const callsCommand: Command = {
-  help: `tollhouse calls [--project <project>] [--key <key>] [--status succeeded|failed] [--route <route>] [options]
+  help: `tollhouse calls [--project <project>] [--key <key>] [--status <status>] [--route <route>] [options]
 tollhouse calls --of <project> [--payer <wallet>] [--key <id>] [options]
 
 Calls of your keys, and those that your wallet has paid, the newest first; with --of those of a project of yours. Sign in
-first.
+first. Under price, "credit +" is what was paid and bought nothing, "credit -" what such credit has paid; "pass, not used" is a
+call under a pass of which nothing was taken.
 
   --of <project>        slug or id of a project of yours; of a deleted one its id
   --project <project>   slug or id of what was called; of one that is not listed its id
   --key <key>           id, public part or name of a key of yours; with --of the id of whosever key
   --payer <wallet>      with --of: who has paid
-  --status <status>     succeeded: the upstream answered, 2xx to 4xx; failed: it did not, or 5xx
+  --status <status>     succeeded: the upstream answered, 2xx to 4xx; failed: it did not, or 5xx; or what it answered, such as 404 or 4xx
   --route <route>       as it is shown, such as "GET /weather/*"
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z)
   --limit <n>           how many, 1 to 100 (default 20)
@@ -74,43 +78,63 @@ Examples:
       return 0;
     }
     const answered = await session.get(path);
-    const { data } = of === undefined ? understood(ownCallsResponse, answered) : understood(callsResponse, answered);
     if (json) printJson(answered);
-    else if (data.length === 0) console.log('no calls');
-    else printTable(['at', 'project', 'route', 'status', 'outcome', 'price', 'ms', 'payment'], data.map(rowOf));
+    else if (of === undefined) printCalls(understood(ownCallsResponse, answered).data, ownColumns);
+    else printCalls(understood(callsResponse, answered).data, sellerColumns(await namesFor(session)));
     return 0;
   },
 };
 
-interface Named {
-  readonly project?: string | undefined;
-  readonly key?: string | undefined;
+/** What a table shows of a call, by the heads of its columns. */
+type Columns = Readonly<Record<string, string>>;
+
+interface Names {
+  readonly slugs: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, string>;
 }
 
-/** What a buyer names, by the ids that the server takes: one that it does not know is told, and not answered with no calls. */
-async function idsOf(session: ServerSession, { project, key }: Named): Promise<Named> {
-  return {
-    project: project === undefined ? undefined : await callableProject(session, project),
-    key: key === undefined ? undefined : await readableKey(session, key),
+/** What a seller may have a name for: projects of his, and those of the keys that are his own. */
+async function namesFor(session: ServerSession): Promise<Names> {
+  const [slugs, keys] = await Promise.all([ownSlugs(session), keyNames(session)]);
+  return { slugs, keys };
+}
+
+function printCalls<C extends Call>(calls: readonly C[], columnsOf: (call: C) => Columns): void {
+  const [first, ...others] = calls.map(columnsOf);
+  if (first === undefined) console.log('no calls');
+  else printTable(Object.keys(first), [first, ...others].map(Object.values));
+}
+
+function ownColumns(call: OwnCall): Columns {
+  const { at, ...columns } = commonColumns(call);
+  return { at, project: call.project ?? call.project_id, ...columns };
+}
+
+function sellerColumns({ slugs, keys }: Names): (call: SoldCall) => Columns {
+  return (call) => {
+    const { at, ...columns } = commonColumns(call);
+    const { project_id, key_id, payer } = call;
+    const key = key_id === null ? '–' : (keys.get(key_id) ?? key_id);
+    return { at, project: slugs.get(project_id) ?? project_id, ...columns, key, payer: payer ?? '–' };
   };
 }
 
-function withoutAmount({ pass_id, payment_id, outcome }: Call): string {
-  if (pass_id !== null) return 'pass';
-  return outcome === 'succeeded' && payment_id === null ? 'free' : '–';
+function commonColumns(call: Call) {
+  const { at, method, route, status, outcome, reason, duration_ms, payment_id } = call;
+  return {
+    at: at.slice(0, TIME_LENGTH).replace('T', ' '),
+    route: route ?? method,
+    status: status === null ? '–' : String(status),
+    outcome: reason ?? outcome,
+    price: priceOf(call),
+    ms: String(duration_ms),
+    payment: payment_id ?? '–',
+  };
 }
 
-function rowOf(call: Call): string[] {
-  const { at, method, route, status, outcome, reason, amount, token, duration_ms, payment_id } = call;
-  const project = 'project' in call ? (call.project ?? call.project_id) : call.project_id;
-  return [
-    at.slice(0, TIME_LENGTH).replace('T', ' '),
-    project,
-    route ?? method,
-    status === null ? '–' : String(status),
-    reason ?? outcome,
-    amount === null ? withoutAmount(call) : `${amount} ${token}`,
-    String(duration_ms),
-    payment_id ?? '–',
-  ];
+function priceOf({ amount, token, credit, pass_id, pass_uses, payment_id, outcome }: Call): string {
+  if (credit !== null) return `credit ${credit.kind === 'given' ? '+' : '-'}${credit.amount} ${credit.token}`;
+  if (amount !== null) return `${amount} ${token}`;
+  if (pass_id !== null) return pass_uses === 0 ? 'pass, not used' : 'pass';
+  return outcome === 'succeeded' && payment_id === null ? 'free' : '–';
 }

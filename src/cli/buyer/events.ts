@@ -8,7 +8,8 @@ import { openSession, understood } from '../session/session.js';
 import { queryOf, readLimit } from './query-flags.js';
 
 const TIME_LENGTH = '2026-01-31T12:00:00'.length;
-const MAX_FACTS = 100;
+/** Long ids of what has a name beside them, and what says the same once more. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['asset', 'amount_atomic', 'tx_signature', 'request_id', 'told_to']);
 
 /** `tollhouse events`: what has happened to a wallet, its keys and its projects. */
 export const eventsCommand: Command = {
@@ -50,7 +51,13 @@ Example:
   },
 };
 
+/** The facts that tell most, by name; what only leads elsewhere is in --json. */
 function factsOf(data: Readonly<Record<string, unknown>>): string {
-  const text = JSON.stringify(data);
-  return text.length > MAX_FACTS ? `${text.slice(0, MAX_FACTS)}…` : text;
+  const told = Object.entries(data).filter(([name, value]) => !LEFT_OUT.has(name) && value !== null);
+  return told.map(([name, value]) => `${name}=${textOf(value)}`).join(' ');
+}
+
+/** A text with blanks in it is quoted, so that the next name is seen. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
 }

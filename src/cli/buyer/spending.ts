@@ -3,7 +3,9 @@ import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine } from '../output/terminal.js';
+import { keyNames } from '../seller/find-key.js';
 import { openSession, understood } from '../session/session.js';
+import { idsOf } from './named-ids.js';
 import { queryOf } from './query-flags.js';
 
 const OTHER_CALLS =
@@ -11,10 +13,14 @@ const OTHER_CALLS =
 
 /** `tollhouse spending`: what keys have spent, and may still spend. */
 export const spendingCommand: Command = {
-  help: `tollhouse spending [--key <id>] [--project <id>] [--mode live|test] [--network <name>] [--from <time>] [--to <time>] [--json]
+  help: `tollhouse spending [--key <key>] [--project <project>] [--mode live|test] [--network <name>] [options]
 
-What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has paid and had no response for. Only calls that came with a payment count in it: those that were free, that a pass covered or that credit has paid are listed by "tollhouse calls". Money and test money are told apart, and never added up. Sign in first.
+What your keys have spent by key, project and token, what is left of their budgets, what is credit, and what your wallet has
+paid and had no response for. Only calls that came with a payment count in it: those that were free, that a pass covered or that
+credit has paid are listed by "tollhouse calls". Money and test money are told apart, and never added up. Sign in first.
 
+  --key <key>           id, public part or name of a key of yours
+  --project <project>   slug or id of what was called; of one that is not listed its id
   --mode <mode>         live: what was spent on mainnet; test: test money
   --network <name>      what was spent on this network, such as solana-devnet
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: the last 30 days
@@ -35,27 +41,37 @@ Example:
     });
     none(positionals, 'tollhouse spending');
     const { server, json, ...filters } = values;
-    const answered = await openSession(server).get(`${SPENDING_PATH}?${queryOf(filters)}`);
+    const session = openSession(server);
+    const query = queryOf({ ...filters, ...(await idsOf(session, filters)) });
+    const answered = await session.get(`${SPENDING_PATH}?${query}`);
     if (json) printJson(answered);
-    else printSpending(answered);
+    else printSpending(answered, await keyNames(session));
     return 0;
   },
 };
 
-function printSpending(answered: unknown): void {
+/** An id, with the name that it is known by. */
+function withName(id: string, name: string | null | undefined): string {
+  return name == null ? id : `${name} (${id})`;
+}
+
+function printSpending(answered: unknown, keys: ReadonlyMap<string, string>): void {
+  const keyOf = (id: string) => withName(id, keys.get(id));
   const { spending, totals, budgets, credit, responses } = understood(spendingResponse, answered);
   if (spending.length === 0) console.log('nothing was spent');
   else {
     const moneyOf = (it: (typeof totals)[number]) => [String(it.calls), it.amount, it.token, it.network ?? ''];
-    const rows = spending.map((it) => [it.key_id, it.project_id, ...moneyOf(it)]);
+    const rows = spending.map((it) => [keyOf(it.key_id), withName(it.project_id, it.project), ...moneyOf(it)]);
     const sums = totals.map((it) => ['total', '', ...moneyOf(it)]);
     printTable(['key', 'project', 'paid calls', 'spent', 'token', 'network'], [...rows, ...sums]);
     printLine(OTHER_CALLS);
   }
   for (const it of budgets) {
-    printLine(`budget of ${it.key_id}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
+    printLine(`budget of ${keyOf(it.key_id)}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
   }
-  for (const it of credit) printLine(`credit of ${it.key_id} at ${it.project_id}: ${it.amount} ${it.token}`);
+  for (const it of credit) {
+    printLine(`credit of ${keyOf(it.key_id)} at ${withName(it.project_id, it.project)}: ${it.amount} ${it.token}`);
+  }
   for (const { payment_id, amount, token, paid_at } of responses) {
     printLine(`paid ${paid_at} and not served yet: ${amount} ${token} (${payment_id})`);
   }

@@ -19,6 +19,7 @@ const OPTIONS = {
   token: { type: 'string' },
   recipient: { type: 'string' },
   memo: { type: 'string' },
+  network: { type: 'string' },
   keypair: { type: 'string' },
   demo: { type: 'boolean' },
   server: { type: 'string' },
@@ -39,9 +40,10 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
   --token <symbol>     SOL, USDC, USDT or the address of a mint
   --recipient <wallet> who receives
   --memo <text>        a note that goes with the payment
+  --network <name>     network that it is paid on, such as solana-devnet, where the server is on several (default: its first)
   --keypair <file>     key file of the wallet that pays
   --demo               pay with the sandbox chain's public demo wallet
-  --server <url>       Tollhouse server to ask (default ${DEFAULT_SERVER})
+  --server <url>       Tollhouse server to ask (default: the one signed in to last, or ${DEFAULT_SERVER})
   --json               prints what the server answers: of the settlement, where a wallet pays
   --resume <file>      settles a signed payment again whose outcome is not known; no other option but --json is needed
 
@@ -56,18 +58,24 @@ and deleted when its outcome is known and written; until then the command that s
 };
 
 /** Which option fills which field. */
-const FIELDS = { '/amount': '--amount', '/token': '--token', '/recipient': '--recipient', '/memo': '--memo' } as const;
+const FIELDS = {
+  '/amount': '--amount',
+  '/token': '--token',
+  '/recipient': '--recipient',
+  '/memo': '--memo',
+  '/network': '--network',
+} as const;
 
-async function create({ server: named = DEFAULT_SERVER, json, ...values }: Arguments): Promise<number> {
+async function create({ server: named, json, ...values }: Arguments): Promise<number> {
   const server = serverOf(named);
-  const { amount, token, recipient, memo } = values;
+  const { amount, token, recipient, memo, network } = values;
   if (amount === undefined || token === undefined || recipient === undefined) {
     throw new UsageError(`--amount, --token and --recipient are needed; see npx ${COMMAND} --help`);
   }
   const wallet = readWallet(values.keypair, values.demo);
   const payer = wallet === undefined ? undefined : addressOf(readKeypair(wallet, COMMAND).publicKey);
   checkTransferFlags({ amount, token, recipient, memo }, payer);
-  const asked = postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
+  const asked = postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, network, payer });
   const created = await namingFlags(FIELDS, asked);
   const what = `${amount} ${token} to ${recipient}`;
   if (json && wallet === undefined) printJson(created);

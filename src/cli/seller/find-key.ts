@@ -27,6 +27,11 @@ export async function readableKey(session: ServerSession, name: string): Promise
   return ID.test(name) ? name : (await selectKey(session, name)).id;
 }
 
+/** The names of the keys of the signed-in wallet, by their ids. */
+export async function keyNames(session: ServerSession): Promise<ReadonlyMap<string, string>> {
+  return new Map((await allKeys(session)).map(({ id, name }) => [id, name]));
+}
+
 async function allKeys(session: ServerSession): Promise<readonly Key[]> {
   return (await session.list(KEYS_PATHS.all)).map((it) => understood(keyResponse, it));
 }

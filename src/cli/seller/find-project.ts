@@ -17,8 +17,17 @@ const DELETED =
 
 /** The project of the signed-in wallet that a slug or an id names, unless it is deleted. */
 export async function selectProject(session: ServerSession, name: string): Promise<ProjectItem> {
-  const projects = (await session.list(PROJECTS_PATHS.all)).map((it) => understood(projectItemResponse, it));
-  return selectItem(projects, { what: 'project', name, namesOf: ({ slug, id }) => [slug, id], gone: DELETED });
+  return selectItem(await ownProjects(session), {
+    what: 'project',
+    name,
+    namesOf: ({ slug, id }) => [slug, id],
+    gone: DELETED,
+  });
+}
+
+/** The slugs of the projects of the signed-in wallet, by their ids. */
+export async function ownSlugs(session: ServerSession): Promise<ReadonlyMap<string, string>> {
+  return new Map((await ownProjects(session)).map(({ id, slug }) => [id, slug]));
 }
 
 /** The id of a project of which something is read; a deleted one, which no list has, is named by its id. */
@@ -29,9 +38,12 @@ export async function readableProject(session: ServerSession, name: string): Pro
 /** The id of a project that is called, whosever it is: one that is not in the marketplace, and no project of the wallet, is named by its id. */
 export async function callableProject(session: ServerSession, name: string): Promise<string> {
   if (ID.test(name)) return name;
-  const own = (await session.list(PROJECTS_PATHS.all)).map((it) => understood(projectItemResponse, it));
-  const found = own.find(({ slug }) => slug === name);
+  const found = (await ownProjects(session)).find(({ slug }) => slug === name);
   return found === undefined ? await listedProject(session, name) : found.id;
+}
+
+async function ownProjects(session: ServerSession): Promise<readonly ProjectItem[]> {
+  return (await session.list(PROJECTS_PATHS.all)).map((it) => understood(projectItemResponse, it));
 }
 
 async function listedProject(session: ServerSession, slug: string): Promise<string> {

@@ -17,6 +17,7 @@ import { openSession, type ServerSession, understood } from '../session/session.
 import { type Action, pickAction } from '../sub-command.js';
 import { deleteProject } from './delete-project.js';
 import { type ProjectItem, selectProject } from './find-project.js';
+import { printWhyDown } from './why-down.js';
 
 const NAME = 'tollhouse projects';
 const BPS_PER_PERCENT = 100;
@@ -141,7 +142,10 @@ async function onOne(
   const answer = await act(session, await selectProject(session, name));
   if (values.json) printJson(answer);
   else printProject(answer);
-  if (!values.json && action === 'show') printSecret(answer);
+  if (!values.json && action === 'show') {
+    printSecret(answer);
+    await printWhyDown(session, answer);
+  }
   return 0;
 }
 

@@ -10,6 +10,7 @@ import { sendCsv, wantsCsv } from '../framework/csv.js';
 import { type ListResponse, listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath, RECEIPT_PATH } from '../framework/path.js';
+import { type FindSlug, slugsOf } from '../framework/project-label.js';
 import { readRange } from '../framework/range-query.js';
 import {
   CALL_LIST_PATHS,
@@ -29,7 +30,7 @@ export interface CallListParts extends OwnedProject {
   readonly analytics: Pick<Analytics, 'calls'>;
   readonly describeToken: DescribeToken;
   /** A project by its id, where it is not deleted. */
-  readonly findProject: (id: string) => Promise<{ readonly slug: string } | undefined>;
+  readonly findProject: FindSlug;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
 }
@@ -57,7 +58,7 @@ const listOwnCalls = defineOperation({
       ...{ buyer: wallet, keyId, projectId: query.project },
     });
     const viewing = await viewingOf(found, req, parts);
-    const slugs = await slugsOf(found, parts);
+    const slugs = await slugsOf(found, parts.findProject);
     const page = pageOf(found, query.limit, (call) =>
       ownCallView(call, viewing, { wallet, project: slugs.get(call.projectId) }),
     );
@@ -93,10 +94,18 @@ export const CALL_LIST_OPERATIONS = [listOwnCalls, listCalls];
 type Conditions = Omit<z.output<typeof ownCallsQuery>, 'key' | 'project'>;
 
 /** One call more than the page has, so that it is known whether there is another page. */
-function conditionsOf({ status: outcome, route, limit, cursor, from, to }: Conditions): CallsQuery {
+function conditionsOf({ status, route, limit, cursor, from, to }: Conditions): CallsQuery {
   const place = readCursor(cursor, callsCursor);
   const before = place && { at: place[0], seq: BigInt(place[1]) };
-  return { outcome, route, before, limit: limit + 1, ...readRange({ from, to }) };
+  return { ...endOf(status), route, before, limit: limit + 1, ...readRange({ from, to }) };
+}
+
+/** How a call ended, or the statuses that `404` or `4xx` names. */
+function endOf(status: string | undefined): Pick<CallsQuery, 'outcome' | 'status'> {
+  if (status === undefined) return {};
+  if (status === 'succeeded' || status === 'failed') return { outcome: status };
+  const from = Number(status.replace('xx', '00'));
+  return { status: { from, below: from + (status.endsWith('xx') ? 100 : 1) } };
 }
 
 function pageOf<V>(found: readonly ListedCall[], limit: number, show: (call: ListedCall) => V): ListResponse<V> {
@@ -112,11 +121,6 @@ async function viewingOf(
   const tokens = await labelsOf(mints, describeToken);
   const origin = mountAddress(req, baseUrl);
   return { tokens, receiptUrl: (id) => `${origin}${fillPath(RECEIPT_PATH, { id })}` };
-}
-
-async function slugsOf(found: readonly ListedCall[], { findProject }: CallListParts) {
-  const ids = [...new Set(found.map(({ projectId }) => projectId))];
-  return new Map(await Promise.all(ids.map(async (id) => [id, (await findProject(id))?.slug ?? null] as const)));
 }
 
 interface Asked {

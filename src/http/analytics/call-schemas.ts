@@ -10,15 +10,22 @@ export const CALL_LIST_PATHS = { own: `${API}/calls`, ofProject: `${API}/project
 const MAX_ID = 64;
 const MAX_ROUTE = 512;
 
+/** How a call ended, or what the upstream answered. */
+const STATUS = /^(succeeded|failed|[1-5](\d\d|xx))$/;
+
 const filters = {
   ...pageQuery,
   from: rangeQuery.from.describe('Calls from then on.'),
   to: rangeQuery.to.describe('Calls before then.'),
   key: nameText(MAX_ID).optional().describe('Id of a service key. Default: all.'),
   status: z
-    .enum(['succeeded', 'failed'], 'must be succeeded or failed')
+    .string()
+    .regex(STATUS, 'must be succeeded, failed, an HTTP status such as 404, or a class of them such as 4xx')
     .optional()
-    .describe('How they ended. What was refused before it was passed on is counted, and in no list.'),
+    .describe(
+      '`succeeded` or `failed`: how they ended. `404` or `4xx`: what the upstream answered. What was refused before it was passed on is ' +
+        'counted, and in no list.',
+    ),
   route: nameText(MAX_ROUTE).optional().describe('As `route` of a call, such as `GET /weather/*`.'),
   format: z
     .enum(['json', 'csv'], 'must be json or csv')
@@ -64,6 +71,9 @@ const call = {
     .nullable()
     .describe('`given`: it was paid and bought nothing. `used`: such a payment of an earlier call paid it.'),
   pass_id: z.string().nullable().describe('The pass that has covered it, or that was bought with it.'),
+  pass_uses: countSchema
+    .nullable()
+    .describe('How many calls of the pass it took: 1, or 0 where it was not charged; null where there was no pass.'),
   payment_id: z.string().nullable(),
   receipt_url: z.string().nullable().describe('Where the receipt of the payment is; null where none was made with it.'),
   signature: signature.nullable(),

@@ -53,6 +53,7 @@ function commonView(call: ListedCall, { tokens, receiptUrl }: CallViewing) {
     mint: charge?.mint ?? null,
     credit: creditView(call.credit, tokens),
     pass_id: call.pass?.id ?? null,
+    pass_uses: call.pass?.uses ?? null,
     payment_id: paymentId ?? null,
     receipt_url: paymentId === undefined ? null : receiptUrl(paymentId),
     signature: call.signature ?? null,

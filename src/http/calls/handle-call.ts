@@ -3,7 +3,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { Networks } from '../../facilitator/networks/networks.js';
-import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
+import type { OpenedProof, ProofUse } from '../../facilitator/proofs/landed-proof.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import { requireKeyMode } from '../../gateway/calls/key-mode.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -33,6 +33,7 @@ import { projectLabel, UNKNOWN_PROJECT } from '../framework/project-label.js';
 import { type CallGate, type CallGates, facilitatorOf } from './call-gate.js';
 import { noteCall } from './call-request.js';
 import { namedByKey, noteName } from './named-call.js';
+import type { PaidElsewhere } from './paid-elsewhere.js';
 import { noHandler } from './serve-for-payment.js';
 import type { ServeFree } from './serve-free.js';
 import { refuseUnfit } from './unfit-call.js';
@@ -41,6 +42,8 @@ import { refuseUnready } from './unready-upstream.js';
 /** What {@link handleCall} works with. */
 export interface CallParts {
   readonly networks: Networks<EmbeddedFacilitator>;
+  /** Where a signature is known that the network of a project does not know. */
+  readonly paidElsewhere: PaidElsewhere;
   readonly gateway: Gateway;
   /** The prices before the projects. */
   readonly gates: CallGates;
@@ -60,7 +63,8 @@ const PROOF_CODEC = { receipt: () => ({}) };
 const PAUSED = 'Its owner has paused this project; this request charged nothing.';
 const NOT_CONFIRMED = {
   code: 'payment_not_confirmed',
-  detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
+  detail:
+    'The payment is not confirmed on the chain yet; send the same request again in two seconds. Of a payment on another network than that of the price it never will be.',
 } as const;
 
 /**
@@ -184,7 +188,7 @@ async function decideProof(
   if (fingerprint === undefined) return refused(() => undefined);
   const retry = gate.retryFor(req);
   const use = { fingerprint, retryHash: retry.hash, ...proofUse(parts.gateway, call), ...clientAddress(req) };
-  const opened = await facilitatorOf(parts.networks, call.project).openProof(signature.value, use);
+  const opened = await openProof(parts, call, signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
     return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
@@ -193,6 +197,13 @@ async function decideProof(
     res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));
     return challenge(NOT_CONFIRMED);
   });
+}
+
+async function openProof(parts: CallParts, { project }: Call, signature: string, use: ProofUse): Promise<OpenedProof> {
+  const opened = await facilitatorOf(parts.networks, project).openProof(signature, use);
+  if (opened.status !== 'not_confirmed') return opened;
+  const refusal = await parts.paidElsewhere(project.price.network, signature);
+  return refusal === undefined ? opened : { status: 'refused', refusal };
 }
 
 function proofUse({ splitWalletOn }: Gateway, call: Call): ProofUse {

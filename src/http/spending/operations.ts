@@ -5,6 +5,7 @@ import { networkOfSite } from '../../protocol/networks/pass-site.js';
 import { seesMoneyOf } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath, RECEIPT_PATH } from '../framework/path.js';
+import { type FindSlug, slugsOf } from '../framework/project-label.js';
 import { readRange } from '../framework/range-query.js';
 import { SPENDING_PATH, spendingQuery, spendingResponse } from './schemas.js';
 import { spendingView } from './views.js';
@@ -12,6 +13,8 @@ import { spendingView } from './views.js';
 /** What {@link SPENDING_OPERATIONS} work with. */
 export interface SpendingOperationsParts {
   readonly report: SpendingReports;
+  /** A project by its id, where it is not deleted. */
+  readonly findProject: FindSlug;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** Clock, milliseconds since the epoch. */
@@ -32,7 +35,7 @@ const getSpending = defineOperation({
   query: spendingQuery,
   responses: { 200: { description: 'The spending.', schema: spendingResponse } },
   errors: ['validation_failed', 'not_found'],
-  async handler({ req, caller, query }, { report, baseUrl, now }: SpendingOperationsParts) {
+  async handler({ req, caller, query }, { report, findProject, baseUrl, now }: SpendingOperationsParts) {
     const { key: keyId, project: projectId, network, mode, interval, ...range } = query;
     const steps = timeSteps({ interval, ...readRange(range) }, now());
     const origin = mountAddress(req, baseUrl);
@@ -41,7 +44,8 @@ const getSpending = defineOperation({
     // All else in it is the key's own, or that of the wallet's keys.
     const passes = found.passes.filter(({ pass }) => seesMoneyOf(caller, networkOfSite(pass.site)));
     const responses = found.responses.filter((it) => seesMoneyOf(caller, it.network));
-    return spendingView({ ...found, passes, responses }, steps, receiptUrl);
+    const slugs = await slugsOf([...found.rows, ...found.credit], findProject);
+    return spendingView({ ...found, passes, responses }, steps, { receiptUrl, slugs });
   },
 });
 

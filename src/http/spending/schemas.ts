@@ -39,6 +39,11 @@ const money = {
   mode: z.enum(['live', 'test']).nullable().describe('What money that is; the two are never added up.'),
   calls: countSchema.describe(PAID_CALLS),
 };
+const whose = {
+  key_id: z.string(),
+  project_id: z.string(),
+  project: z.string().nullable().describe('Slug of the project; null where it is deleted.'),
+};
 const byToken = z.record(z.string(), z.string());
 
 /** Response of `GET /api/v1/spending`. */
@@ -47,9 +52,7 @@ export const spendingResponse = z.object({
   from: time,
   to: time.describe('Not included.'),
   totals: z.array(z.object(money)).describe('By token and network.'),
-  spending: z
-    .array(z.object({ key_id: z.string(), project_id: z.string(), ...money }))
-    .describe('By key, project and token.'),
+  spending: z.array(z.object({ ...whose, ...money })).describe('By key, project and token.'),
   series: z.array(
     z.object({
       t: time.describe('Start of the step.'),
@@ -81,7 +84,7 @@ export const spendingResponse = z.object({
     }),
   ),
   credit: z
-    .array(z.object({ key_id: z.string(), project_id: z.string(), ...amountOfToken }))
+    .array(z.object({ ...whose, ...amountOfToken }))
     .describe(
       'Paid for calls that bought nothing. It counts as spent, and pays the next calls of the key at the project before any 402.',
     ),

@@ -14,11 +14,19 @@ import type { spendingResponse } from './schemas.js';
 
 type Labels = SpendingReport['tokens'];
 
+/** What the view of spending needs beside it. */
+export interface SpendingViewing {
+  /** The address of a payment's receipt. */
+  readonly receiptUrl: (paymentId: string) => string;
+  /** Slugs of projects by their ids, of those that are not deleted. */
+  readonly slugs: ReadonlyMap<string, string>;
+}
+
 /** What keys have spent, as their owner sees it. */
 export function spendingView(
   report: SpendingReport,
   { interval, from, to }: TimeSteps,
-  receiptUrl: (paymentId: string) => string,
+  { receiptUrl, slugs }: SpendingViewing,
 ): ResponseBody<typeof spendingResponse> {
   const { rows, totals, series, budgets, credit, passes, responses, tokens } = report;
   return {
@@ -26,14 +34,10 @@ export function spendingView(
     from: timeText(from),
     to: timeText(to),
     totals: totals.map((it) => moneyView(it, tokens)),
-    spending: rows.map((it) => ({ key_id: it.keyId, project_id: it.projectId, ...moneyView(it, tokens) })),
+    spending: rows.map((it) => ({ ...whoseView(it, slugs), ...moneyView(it, tokens) })),
     series: series.map((it) => pointView(it, totals, tokens)),
     budgets: budgets.map((it) => budgetView(it, tokens)),
-    credit: credit.map(({ keyId, projectId, mint, amount }) => ({
-      key_id: keyId,
-      project_id: projectId,
-      ...amountView(amount, mint, tokens),
-    })),
+    credit: credit.map((it) => ({ ...whoseView(it, slugs), ...amountView(it.amount, it.mint, tokens) })),
     passes: passes.map((it) => ({ ...boughtView(it, tokens), receipt_url: receiptUrl(it.pass.paymentId) })),
     responses: responses.map(({ paymentId, network, mint, amount, paidAt, projectId }) => ({
       payment_id: paymentId,
@@ -45,6 +49,13 @@ export function spendingView(
       receipt_url: receiptUrl(paymentId),
     })),
   };
+}
+
+function whoseView(
+  { keyId, projectId }: { readonly keyId: string; readonly projectId: string },
+  slugs: SpendingViewing['slugs'],
+) {
+  return { key_id: keyId, project_id: projectId, project: slugs.get(projectId) ?? null };
 }
 
 function boughtView(

@@ -1,11 +1,13 @@
 import { createFacilitator } from '../../facilitator/create-facilitator.js';
 import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
 import { addressOf } from '../../protocol/address.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { createMemoryLedger } from '../../storage/ledger/memory-ledger.js';
 import { connectChain } from '../chain-parts.js';
 import type { ChainConfiguration } from '../configuration/chain-configuration.js';
 import type { ServerConfiguration } from '../configuration/configuration.js';
+import { withVariablesOf } from '../configuration/network-variables.js';
 import { broken, type Examined, risky, well } from './examination.js';
 import { examineRefunds, refundWallet } from './examine-refunds.js';
 
@@ -19,9 +21,15 @@ export async function examineChain(configuration: ServerConfiguration): Promise<
   const first = await examineOne(configuration);
   const others = otherChains.map(async (chain) => {
     const found = await examineOne({ ...configuration, chain, otherChains: [], tokens: [], payTo: undefined });
-    return found.map((it) => ({ ...it, what: `${it.what} (${chain.network})` }));
+    return found.map((it) => ofFurther(chain.network, it));
   });
   return [...first, ...(await Promise.all(others)).flat()];
+}
+
+/** What was found of a network that is not the first one, by the names that its own variables have. */
+function ofFurther(network: NetworkId, { what, fix, ...found }: Examined): Examined {
+  const named = { ...found, what: `${withVariablesOf(network, what)} (${network})` };
+  return fix === undefined ? named : { ...named, fix: withVariablesOf(network, fix) };
 }
 
 async function examineOne(configuration: ServerConfiguration): Promise<readonly Examined[]> {

@@ -24,6 +24,7 @@ export function listStep(query: CallsQuery): Step {
   where('key', query.keyId, (at) => `key_id = ${at}`);
   where('payer', query.payer, (at) => `payer = ${at}`);
   where('outcome', query.outcome, (at) => `outcome = ${at}`);
+  where('status', query.status?.from, (at) => `status >= ${at} and status < ${place(query.status?.below ?? 0)}`);
   where('route', query.route, (at) => `route = ${at}`);
   where('from', query.from, (at) => `at >= ${at}`);
   where('to', query.to, (at) => `at < ${at}`);

@@ -6,6 +6,12 @@ export interface CallPlace {
   readonly seq: bigint;
 }
 
+/** HTTP statuses, one or many. */
+export interface StatusRange {
+  readonly from: number;
+  readonly below: number;
+}
+
 /** Which calls are listed: of a project or of a buyer, at least. */
 export interface CallsQuery {
   readonly projectId?: string | undefined;
@@ -15,6 +21,8 @@ export interface CallsQuery {
   /** Wallet that has paid, base58. */
   readonly payer?: string | undefined;
   readonly outcome?: 'succeeded' | 'failed' | undefined;
+  /** What the upstream answered: `from` included, `below` not. */
+  readonly status?: StatusRange | undefined;
   /** As `route` of a call says it. */
   readonly route?: string | undefined;
   /** Milliseconds since the epoch, included. */

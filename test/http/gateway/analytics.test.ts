@@ -250,6 +250,7 @@ describe('GET /api/v1/projects/:project_id/calls', () => {
           ...{ key_id: 'key_one', payer: alice.address, amount: '0.01', amount_atomic: '10000', token: 'USDC' },
           ...{ mint: USDC, payment_id: call.paymentId, signature: call.signature, duration_ms: 120, credit: null },
           pass_id: null,
+          pass_uses: null,
           ...{ project_id: 'prj_weather', route: null, upstream_ms: null, gateway_ms: null },
           receipt_url: expect.stringContaining(`/api/v1/payments/${call.paymentId}/receipt`),
           request_id: call.requestId,

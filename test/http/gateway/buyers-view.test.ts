@@ -46,6 +46,10 @@ describe.each(DAILY_DATABASES)('what a buyer sees on %s', (...database) => {
       rows((await ask(`/api/v1/calls?${query}`, headers)).body).length;
     expect(await count(`key=${buyer.key.id}&status=succeeded&project=${fixture().project.id}`)).toBe(2);
     expect(await count('status=failed')).toBe(0);
+    for (const [status, found] of Object.entries({ 200: 2, '2xx': 2, 201: 0, '4xx': 0 })) {
+      expect([status, await count(`status=${status}`)]).toEqual([status, found]);
+    }
+    expect((await ask('/api/v1/calls?status=6xx', asBuyer)).status).toBe(422);
     expect(await count(`route=${encodeURIComponent('GET /air')}`)).toBe(1);
     expect(await count('to=2020-01-01T00:00:00Z')).toBe(0);
     expect(await count('from=2020-01-01T00:00:00Z')).toBe(2);

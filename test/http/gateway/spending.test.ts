@@ -53,7 +53,14 @@ describe('GET /api/v1/spending', () => {
     expect(body.spending).toHaveLength(3);
     expect(body.spending).toContainEqual({
       ...{ ...usdc, ...unknown },
-      ...{ key_id: one.key.id, project_id: 'prj_weather', amount: '0.25', amount_atomic: '250000', calls: 1 },
+      ...{
+        key_id: one.key.id,
+        project_id: 'prj_weather',
+        project: null,
+        amount: '0.25',
+        amount_atomic: '250000',
+        calls: 1,
+      },
     });
     expect(body.series).toHaveLength(31);
     expect(body.series[29]).toMatchObject({ calls: 1, spent: { USDC: '0.05', USDG: '0' } });
