@@ -1,4 +1,5 @@
 import { beforeHead } from '../response/before-head.js';
+import { flowOn } from '../response/flow-on.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { closed, watchBreak } from '../response/response-end.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
@@ -22,12 +23,16 @@ export async function runHandler(paid: PaidRequest, _: unknown, recorded: Record
     if (isFailed) return paid.makeGood();
     return performance.now() - since < SURELY_HELD_MS ? undefined : breakUnlessHeld(paid);
   });
+  const flow = flowOn(res, () => !recorded.cannotBeKept());
   next();
   await Promise.race([recorded.ended, closed(res)]);
   // The handler may still make a whole response, which can be asked for again, or say what it has cost: not of what this side broke off.
   const isCut = !recorded.hasEnded && isBrokenHere();
   const mayMatter = !isCut && (!recorded.cannotBeKept() || meter !== undefined);
-  if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
+  if (!recorded.hasEnded && mayMatter) {
+    await Promise.race([recorded.endsWithin(gate.options.handlerTimeoutMs), flow.isLost]);
+  }
+  flow.letGo();
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere() || meter?.isKept === true);
   const served = !isFailed && given && charges(gate, res);

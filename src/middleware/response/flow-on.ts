@@ -2,42 +2,91 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isClientGone, onceOver } from '../../lib/http/connection-events.js';
 
+/** A response whose writer comes to its end though its client has gone. */
+export interface FlowingResponse {
+  /** Resolves when something that was piped into it has ended early and nobody was there any more: nobody is left to end it. */
+  readonly isLost: Promise<void>;
+  /** Ends it: what is piped into the response is let go of, as Node does it when a client has gone. */
+  letGo(): void;
+}
+
+interface Flow {
+  readonly res: ServerResponse;
+  goesOnAlone(): boolean;
+  end(): void;
+}
+
+/** Who reads each source; one may be read by many, as long as it likes. */
+const flowsOf = new WeakMap<Readable, Set<Flow>>();
+
 /**
  * Lets whoever writes a response come to its end though its client has gone: Node stops what is piped into it then, and leaves
  * waiting who was told to wait for room.
  * @param isWanted - whether what is still to come can be of use to anybody
- * @param onLost - called when what was piped into it has ended early while nobody was there any more: nobody is left to end it
- * @returns what a write tells its writer, who need not wait for a client that is gone
  */
-export function flowOn(
-  res: ServerResponse,
-  isWanted: () => boolean,
-  onLost: () => void,
-): (isTaken: boolean) => boolean {
-  const goesOnAlone = (): boolean => isClientGone(res) && !res.writableEnded && isWanted();
-  let isWaitedFor = false;
-  // Whoever is told of the end by its error answers first.
-  const lose = (source: Readable): void => {
-    if (isClientGone(res) && !source.readableEnded) setImmediate(onLost);
+export function flowOn(res: ServerResponse, isWanted: () => boolean): FlowingResponse {
+  const sources = new Set<Readable>();
+  let isOver = false;
+  let lose: () => void = () => {};
+  const isLost = new Promise<void>((resolve) => {
+    // Whoever hears of the end by its error answers first.
+    lose = () => void setImmediate(resolve);
+  });
+  const flow: Flow = {
+    res,
+    goesOnAlone: () => !isOver && isClientGone(res) && !res.writableEnded && isWanted(),
+    end: () => {
+      if (isClientGone(res)) lose();
+    },
   };
+  function letGo(): void {
+    isOver = true;
+    if (isClientGone(res)) for (const source of [...sources]) source.unpipe(res);
+  }
 
   res.on('pipe', (source: Readable) => {
-    const { unpipe } = source;
-    source.unpipe = (to) => {
-      const stays = (to === undefined || Object.is(to, res)) && !source.destroyed && goesOnAlone();
-      return stays ? source : unpipe.call(source, to);
-    };
-    source.once('close', () => lose(source));
+    sources.add(source);
+    readersOf(source).add(flow);
   });
-  res.on('unpipe', lose);
+  res.on('unpipe', (source: Readable) => {
+    sources.delete(source);
+    flowsOf.get(source)?.delete(flow);
+    if (!source.readableEnded) flow.end();
+  });
+  goOnWriting(flow, letGo);
+  return { isLost, letGo };
+}
 
-  return (isTaken) => {
-    if (isTaken || goesOnAlone()) return true;
-    if (isWaitedFor) return false;
-    isWaitedFor = true;
-    onceOver(res, () => {
-      if (goesOnAlone()) res.emit('drain');
-    });
+/** Who would be told to wait for room in a response whose client has gone is told to go on. */
+function goOnWriting({ res, goesOnAlone }: Flow, letGo: () => void): void {
+  const { write } = res;
+  let isWaitedFor = false;
+  Reflect.set(res, 'write', (...args: unknown[]) => {
+    if (Reflect.apply(write, res, args) || goesOnAlone()) return true;
+    if (isClientGone(res)) letGo();
+    else if (!isWaitedFor) {
+      isWaitedFor = true;
+      onceOver(res, () => {
+        if (goesOnAlone()) res.emit('drain');
+      });
+    }
     return false;
+  });
+}
+
+/** The flows that read a source, from which Node takes none of them while it goes on alone. */
+function readersOf(source: Readable): Set<Flow> {
+  const known = flowsOf.get(source);
+  if (known !== undefined) return known;
+  const flows = new Set<Flow>();
+  const { unpipe } = source;
+  source.unpipe = (to) => {
+    const stays = !source.destroyed && [...flows].some(({ res, goesOnAlone }) => Object.is(to, res) && goesOnAlone());
+    return stays ? source : unpipe.call(source, to);
   };
+  source.once('close', () => {
+    if (!source.readableEnded) for (const flow of flows) flow.end();
+  });
+  flowsOf.set(source, flows);
+  return flows;
 }

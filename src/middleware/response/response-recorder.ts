@@ -8,7 +8,6 @@ import { writeHeadLater } from '../../lib/http/write-head.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
-import { flowOn } from './flow-on.js';
 import { createBody, endWhole, isChunk } from './response-buffer.js';
 import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
@@ -51,7 +50,7 @@ export interface RecordedResponse {
   readonly isKept: boolean;
   /** Resolves when it {@link hasEnded}. */
   readonly ended: Promise<void>;
-  /** Waits for that, so many milliseconds at most; less where it is clear that nobody will end it. */
+  /** Waits for that, so many milliseconds at most. */
   endsWithin(timeoutMs: number): Promise<void>;
 }
 
@@ -70,19 +69,18 @@ export function recordResponse(
   const body = createBody(MAX_KEPT_BYTES);
   let isWhole = true;
   let mode: Mode = 'open';
-  const [{ promise: ended, resolve }, lost] = [promised(), promised()];
+  const { ended, resolve } = promised();
   const recorded = {
     begun: false,
     hasEnded: false,
     isKept: false,
     ended,
     isEnding: false,
-    endsWithin: (timeoutMs: number) => within(Promise.race([ended, lost.promise]), timeoutMs),
+    endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
     cannotBeKept() {
       return !isWhole || isEventStream(res);
     },
   };
-  const goesOn = flowOn(res, () => !recorded.cannotBeKept(), lost.resolve);
   const intercept = interceptMethods(res, () => mode);
   const { write, end, flushHeaders } = res;
   const headOf = noteHead(res, () => recorded.isEnding);
@@ -104,7 +102,7 @@ export function recordResponse(
   Reflect.set(res, 'write', (chunk: unknown, ...rest: unknown[]) => {
     begin(chunk);
     add(chunk, rest[0]);
-    return goesOn(Reflect.apply(write, res, [chunk, ...rest]));
+    return Reflect.apply(write, res, [chunk, ...rest]);
   });
   Reflect.set(res, 'end', (...args: unknown[]) => {
     if (recorded.isEnding) return res;
@@ -131,12 +129,12 @@ export function recordResponse(
   return recorded;
 }
 
-function promised(): { readonly promise: Promise<void>; resolve(): void } {
+function promised(): { readonly ended: Promise<void>; resolve(): void } {
   let resolve: () => void = () => {};
-  const promise = new Promise<void>((done) => {
+  const ended = new Promise<void>((done) => {
     resolve = done;
   });
-  return { promise, resolve };
+  return { ended, resolve };
 }
 
 /** What Node would not send its handler must hear of now: at the end, which waits, nobody is left to hear. */

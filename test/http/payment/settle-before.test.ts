@@ -369,6 +369,34 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
     expect([runs, keptOpen]).toEqual([1, []]);
   });
 
+  test.each([
+    ['its time is over', 'few', '/endless'],
+    ['it is longer than what is kept', 'too many', '/patient'],
+  ])(
+    'a source that many are given lets go of one who is gone when %s, and waits for none',
+    async (_when, bytes, path) => {
+      const source = new PassThrough();
+      handler = (_req, res) => source.pipe(res);
+      const [leaving, staying] = [await sign(path), await sign(path)];
+      const left = readSome(leaving.v2, path);
+      await until(() => source.listenerCount('data') === 1);
+      const read = fetch(`${url}${path}`, { headers: staying.v2 }).then((answer) => answer.arrayBuffer());
+      await until(() => source.listenerCount('data') === 2);
+      source.write('first');
+      const [, leave] = await left;
+      leave();
+      const more = Buffer.alloc(bytes === 'few' ? 10 : 2_000_000);
+      await until(() => {
+        if (usedUp.length === 0) source.write(more);
+        return usedUp.length === 1;
+      });
+      expect(source.listenerCount('data')).toBe(1);
+      expect(usedUp).toHaveLength(1);
+      source.end('last');
+      expect(Buffer.from(await read).toString()).toMatch(/^first[\s\S]*last$/);
+    },
+  );
+
   test('a file whose reader is gone is not waited for: its client has had its response', async () => {
     const source = new PassThrough();
     handler = (_req, res) => {
