@@ -57,18 +57,21 @@ export function flowOn(res: ServerResponse, isWanted: () => boolean): FlowingRes
   return { isLost, letGo };
 }
 
-/** Who would be told to wait for room in a response whose client has gone is told to go on. */
+/** Who waits for room in a response whose client has gone is told to go on, in the next turn: others have theirs between. */
 function goOnWriting({ res, goesOnAlone }: Flow, letGo: () => void): void {
   const { write } = res;
   let isWaitedFor = false;
+  const goOn = (): void => {
+    isWaitedFor = false;
+    if (goesOnAlone()) res.emit('drain');
+  };
   Reflect.set(res, 'write', (...args: unknown[]) => {
-    if (Reflect.apply(write, res, args) || goesOnAlone()) return true;
-    if (isClientGone(res)) letGo();
+    if (Reflect.apply(write, res, args)) return true;
+    if (isClientGone(res) && !goesOnAlone()) letGo();
     else if (!isWaitedFor) {
       isWaitedFor = true;
-      onceOver(res, () => {
-        if (goesOnAlone()) res.emit('drain');
-      });
+      if (isClientGone(res)) setImmediate(goOn);
+      else onceOver(res, goOn);
     }
     return false;
   });
