@@ -45,6 +45,8 @@ export interface BufferLimits {
   readonly timeoutMs: number;
 }
 
+const MOST_CHUNKS = 1024;
+
 /**
  * Holds the handler's response until its price is paid. Everybody keeps the response object that Express hands around;
  * its methods keep to themselves what they are told. Wrappers such as compression that were put on earlier see the response
@@ -193,14 +195,19 @@ function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void
 
 /** Collects the chunks of a body, up to a number of bytes. */
 export function createBody(maxBytes: number) {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let length = 0;
   return {
     /** False when it would be more than is held. */
     add(chunk: unknown, encoding: unknown): boolean {
       const bytes = toBuffer(chunk, encoding);
       length += bytes.length;
-      if (length > maxBytes) return false;
+      if (length > maxBytes) {
+        chunks = [];
+        return false;
+      }
+      // Of small pieces each takes many times its bytes.
+      if (chunks.length === MOST_CHUNKS) chunks = [Buffer.concat(chunks)];
       chunks.push(bytes);
       return true;
     },

@@ -397,6 +397,27 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
     },
   );
 
+  test('a quick source of small pieces whose reader is gone leaves others their turn', async () => {
+    let pieces = 0;
+    let most = 0;
+    function* endless() {
+      for (;;) {
+        pieces += 1;
+        yield 'a piece of text, '.repeat(3);
+      }
+    }
+    handler = (_req, res) => Readable.from(endless()).pipe(res);
+    const { v2 } = await sign('/patient');
+    const [, leave] = await readSome(v2, '/patient');
+    leave();
+    for (let before = pieces; usedUp.length === 0; before = pieces) {
+      await new Promise(setImmediate);
+      most = Math.max(most, pieces - before);
+    }
+    expect(most).toBeLessThan(1000);
+    expect(runs).toBe(1);
+  });
+
   test('a file whose reader is gone is not waited for: its client has had its response', async () => {
     const source = new PassThrough();
     handler = (_req, res) => {
