@@ -45,6 +45,22 @@ test('invented signatures are looked up a few at once only', async () => {
   expect(asked.length).toBeLessThan(10);
 });
 
+test('a network that does not answer is not waited for, and what it says later is told to who asks again', async () => {
+  let answer: (found: 'confirmed') => void = () => undefined;
+  const late = new Promise<'confirmed'>((resolve) => {
+    answer = resolve;
+  });
+  const side = (network: 'solana' | 'solana-devnet') => ({
+    network,
+    lookUp: async () => ({ status: await late, received: [], transfers: [] }),
+  });
+  const paidElsewhere = createPaidElsewhere([side('solana'), side('solana-devnet')]);
+  expect(await paidElsewhere('solana', 'three')).toBeUndefined();
+  answer('confirmed');
+  await new Promise(setImmediate);
+  expect(await paidElsewhere('solana', 'three')).toMatchObject({ reason: 'invalid_exact_svm_network_mismatch' });
+});
+
 test('a service of one network looks nowhere', async () => {
   const { asked, all } = networks('confirmed');
   const [only] = all;
