@@ -84,6 +84,20 @@ describe('lists of calls', () => {
     expect(Math.max(...help.map(({ length }) => length))).toBeLessThan(130);
   });
 
+  test('are refused for times in the wrong order as spending is, to buyers and sellers, also as a table for programs', async () => {
+    await signIn(owner!);
+    const range = ['--from', '2026-12-01', '--to', '2026-11-01'];
+    const refused = await run('spending', ...range);
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('must be before "to"') });
+    for (const more of [[], ['--csv'], ['--of', 'singles']]) {
+      expect(await run('calls', ...more, ...range)).toMatchObject({ code: 1, text: refused.text });
+    }
+    expect(await run('calls', '--from', '2020-11-01', '--to', '2020-12-01')).toMatchObject({
+      code: 0,
+      text: 'no calls\n',
+    });
+  });
+
   test('show a seller the slug, the key and the payer of each, and keys of his own by name', async () => {
     const own = await client.key(await client.signIn(owner!), { name: 'my own' });
     const paid = await signPayment({ sandbox: sandbox(), payer: buyer! }, `${client.url}/v1/singles`, {
