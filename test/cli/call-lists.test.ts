@@ -98,6 +98,36 @@ describe('lists of calls', () => {
     });
   });
 
+  test('stand beside what was paid and not served, with what to do, where money of its kind is asked for', async () => {
+    const project = await client.project(await client.signIn(owner!), {
+      ...{ slug: 'later', visibility: 'listed', upstream: { url: upstream.origin } },
+      pricing: { network: 'solana-devnet', amount: '0.02', token: 'USDC' },
+    });
+    const { id } = await client.pay({ project, payer: buyer!, key, amount: '0.02' });
+    expect(id).toMatch(/^pay_/);
+    await signIn(buyer!);
+    const owed =
+      /^paid \S+Z and not served yet: 0\.02 USDC on solana-devnet \(\w+\); send the same request with the same payment again, .*tollhouse pay --resume <file>"/m;
+    for (const named of [
+      [],
+      ['--mode', 'test'],
+      ['--network', 'solana-devnet'],
+      ['--key', 'bot'],
+      ['--project', 'later'],
+    ]) {
+      expect((await run('spending', ...named)).text).toMatch(owed);
+    }
+    const other = await client.key(await client.signIn(buyer!), { name: 'other' });
+    for (const named of [
+      ['--mode', 'live'],
+      ['--network', 'solana'],
+      ['--key', other.id],
+      ['--project', 'packs'],
+    ]) {
+      expect((await run('spending', ...named)).text).not.toContain('not served yet');
+    }
+  });
+
   test('show a seller the slug, the key and the payer of each, and keys of his own by name', async () => {
     const own = await client.key(await client.signIn(owner!), { name: 'my own' });
     const paid = await signPayment({ sandbox: sandbox(), payer: buyer! }, `${client.url}/v1/singles`, {
