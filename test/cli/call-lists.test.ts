@@ -84,6 +84,50 @@ describe('lists of calls', () => {
     expect(Math.max(...help.map(({ length }) => length))).toBeLessThan(130);
   });
 
+  test('are refused for times in the wrong order as spending is, to buyers and sellers, also as a table for programs', async () => {
+    await signIn(owner!);
+    const range = ['--from', '2026-12-01', '--to', '2026-11-01'];
+    const refused = await run('spending', ...range);
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('must be before "to"') });
+    for (const more of [[], ['--csv'], ['--of', 'singles']]) {
+      expect(await run('calls', ...more, ...range)).toMatchObject({ code: 1, text: refused.text });
+    }
+    expect(await run('calls', '--from', '2020-11-01', '--to', '2020-12-01')).toMatchObject({
+      code: 0,
+      text: 'no calls\n',
+    });
+  });
+
+  test('stand beside what was paid and not served, with what to do, where money of its kind is asked for', async () => {
+    const project = await client.project(await client.signIn(owner!), {
+      ...{ slug: 'later', visibility: 'listed', upstream: { url: upstream.origin } },
+      pricing: { network: 'solana-devnet', amount: '0.02', token: 'USDC' },
+    });
+    const { id } = await client.pay({ project, payer: buyer!, key, amount: '0.02' });
+    expect(id).toMatch(/^pay_/);
+    await signIn(buyer!);
+    const owed =
+      /^paid \S+Z and not served yet: 0\.02 USDC on solana-devnet \(\w+\); send the same request with the same payment again, .*tollhouse pay --resume <file>"/m;
+    for (const named of [
+      [],
+      ['--mode', 'test'],
+      ['--network', 'solana-devnet'],
+      ['--key', 'bot'],
+      ['--project', 'later'],
+    ]) {
+      expect((await run('spending', ...named)).text).toMatch(owed);
+    }
+    const other = await client.key(await client.signIn(buyer!), { name: 'other' });
+    for (const named of [
+      ['--mode', 'live'],
+      ['--network', 'solana'],
+      ['--key', other.id],
+      ['--project', 'packs'],
+    ]) {
+      expect((await run('spending', ...named)).text).not.toContain('not served yet');
+    }
+  });
+
   test('show a seller the slug, the key and the payer of each, and keys of his own by name', async () => {
     const own = await client.key(await client.signIn(owner!), { name: 'my own' });
     const paid = await signPayment({ sandbox: sandbox(), payer: buyer! }, `${client.url}/v1/singles`, {

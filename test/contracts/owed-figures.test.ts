@@ -112,7 +112,9 @@ describe.each(DATABASES)('what is owed by all together, on %s,', (_name, openDat
     expect(await own.owedAt('prj_live')).toMatchObject([{ network: LIVE, mint: 'mint', count, amount }]);
     const bought = await own.owedTo('buyer');
     expect([bought.length, bought[0]?.paymentId]).toEqual([100, 'l2498']);
-    expect((await own.owedTo('buyer', 'prj_live')).every((it) => it.projectId === 'prj_live')).toBe(true);
+    expect((await own.owedTo('buyer', { projectId: 'prj_live' })).every((it) => it.projectId === 'prj_live')).toBe(
+      true,
+    );
   });
 
   test('is every pass that is good still, as each project counts its own, and what is left of what failed', async () => {

@@ -10,6 +10,9 @@ import { queryOf } from './query-flags.js';
 
 const OTHER_CALLS =
   '"npx tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid';
+const HOW_SERVED =
+  'send the same request with the same payment again, which is never taken twice: "npx tollhouse pay --resume <file>" where ' +
+  '"tollhouse pay" has kept it';
 
 /** `tollhouse spending`: what keys have spent, and may still spend. */
 export const spendingCommand: Command = {
@@ -21,8 +24,8 @@ credit has paid are listed by "tollhouse calls". Money and test money are told a
 
   --key <key>           id, public part or name of a key of yours
   --project <project>   slug or id of what was called; of one that is not listed its id
-  --mode <mode>         live: what was spent on mainnet; test: test money
-  --network <name>      what was spent on this network, such as solana-devnet
+  --mode <mode>         live: what was spent and paid on mainnet; test: test money
+  --network <name>      what was spent and paid on this network, such as solana-devnet
   --from, --to <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: the last 30 days
   --json                prints what the server answers
   --server <url>        Tollhouse server (default: the one signed in to last)
@@ -55,6 +58,10 @@ function withName(id: string, name: string | null | undefined): string {
   return name == null ? id : `${name} (${id})`;
 }
 
+function moneyOn({ amount, token, network }: Record<'amount' | 'token', string> & { network: string | null }): string {
+  return `${amount} ${token}${network === null ? '' : ` on ${network}`}`;
+}
+
 function printSpending(answered: unknown, keys: ReadonlyMap<string, string>): void {
   const keyOf = (id: string) => withName(id, keys.get(id));
   const { spending, totals, budgets, credit, responses } = understood(spendingResponse, answered);
@@ -70,9 +77,9 @@ function printSpending(answered: unknown, keys: ReadonlyMap<string, string>): vo
     printLine(`budget of ${keyOf(it.key_id)}: ${it.left} of ${it.limit} ${it.token} left (${it.window})`);
   }
   for (const it of credit) {
-    printLine(`credit of ${keyOf(it.key_id)} at ${withName(it.project_id, it.project)}: ${it.amount} ${it.token}`);
+    printLine(`credit of ${keyOf(it.key_id)} at ${withName(it.project_id, it.project)}: ${moneyOn(it)}`);
   }
-  for (const { payment_id, amount, token, paid_at } of responses) {
-    printLine(`paid ${paid_at} and not served yet: ${amount} ${token} (${payment_id})`);
+  for (const it of responses) {
+    printLine(`paid ${it.paid_at} and not served yet: ${moneyOn(it)} (${it.payment_id}); ${HOW_SERVED}`);
   }
 }

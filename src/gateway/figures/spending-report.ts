@@ -24,7 +24,7 @@ export interface SpendingQuestion {
   };
   readonly keyId?: string | undefined;
   readonly projectId?: string | undefined;
-  /** Only what was spent in money of this network, or of networks of this kind. */
+  /** Only what is money of this network, or of networks of this kind. */
   readonly network?: NetworkId | undefined;
   readonly mode?: MoneyMode | undefined;
   readonly steps: TimeSteps;
@@ -63,9 +63,9 @@ export interface SpendingReport {
   readonly budgets: readonly BudgetState[];
   /** What was paid for nothing, and pays the next calls: by key, project and token. */
   readonly credit: readonly CreditSum[];
-  /** Passes that the wallet has bought, the newest first; those of the project, where one is asked for. */
+  /** Passes that the wallet has bought, the newest first; those of the project, key and money that are asked for. */
   readonly passes: readonly BoughtBefore[];
-  /** What the wallet has paid and not had a response for, the newest first; to the project, where one is asked for. */
+  /** What the wallet has paid and not had a response for, the newest first; of the project, key and money that are asked for. */
   readonly responses: readonly OwedResponse[];
   /** All tokens in it, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
@@ -115,16 +115,17 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
       throw new TollhouseError('not_found', 'A service key sees its own spending only.');
     }
     const keys = await keysOf(parts, caller, keyId);
-    const whose = { owner: caller.wallet, ...defined({ keyId, projectId }) };
-    const query = { ...whose, ...defined({ network, mode }), from: steps.from, to: steps.to };
-    const project = projectId ?? caller.projectId;
+    const whose = { owner: caller.wallet, ...defined({ keyId, projectId, network, mode }) };
+    const query = { ...whose, from: steps.from, to: steps.to };
+    // A key that asks sees what its wallet has paid, unless it asks for what was paid under it.
+    const paid = defined({ projectId: projectId ?? caller.projectId, keyId: wanted.keyId, network, mode });
     const [rows, days, states, owed, passes, responses] = await Promise.all([
       book.spending(query),
       book.spendingByDay(query),
       Promise.all(keys.map(budgetStates)),
       credit.list(whose),
-      passSales.boughtBy(caller.wallet, project),
-      parts.responses.owedTo(caller.wallet, project),
+      passSales.boughtBy(caller.wallet, paid),
+      parts.responses.owedTo(caller.wallet, paid),
     ]);
     const all = states.flat();
     const tokens = await labelsOf(

@@ -42,7 +42,7 @@ export function timeSteps({ interval, from, to, zone }: WantedRange, now: number
   const { startOf, nextOf } = calendarOf(interval, zone);
   const end = to ?? now;
   const begin = from ?? Math.max(end - DEFAULT_MS[interval], 0);
-  if (begin >= end) throw fault('/from', 'must be before "to"');
+  requireOrder(begin, end);
   const starts: number[] = [];
   let start = startOf(begin);
   while (start < end) {
@@ -51,6 +51,14 @@ export function timeSteps({ interval, from, to, zone }: WantedRange, now: number
     start = nextOf(start);
   }
   return { interval, starts, from: startOf(begin), to: start, ...defined({ zone }) };
+}
+
+/**
+ * Nothing lies in a range that ends before it begins: whoever asks for one has mixed up its times.
+ * @throws TollhouseError `validation_failed`
+ */
+export function requireOrder(from: number, to: number): void {
+  if (from >= to) throw fault('/from', 'must be before "to"');
 }
 
 function calendarOf(interval: Interval, zone: TimeZone | undefined) {

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Analytics } from '../../gateway/figures/analytics.js';
+import { requireOrder } from '../../gateway/figures/time-steps.js';
 import { type DescribeToken, labelsOf } from '../../gateway/token-label.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import type { ListedCall } from '../../storage/calls/call-store.js';
@@ -97,7 +98,9 @@ type Conditions = Omit<z.output<typeof ownCallsQuery>, 'key' | 'project'>;
 function conditionsOf({ status, route, limit, cursor, from, to }: Conditions): CallsQuery {
   const place = readCursor(cursor, callsCursor);
   const before = place && { at: place[0], seq: BigInt(place[1]) };
-  return { ...endOf(status), route, before, limit: limit + 1, ...readRange({ from, to }) };
+  const range = readRange({ from, to });
+  if (range.from !== undefined && range.to !== undefined) requireOrder(range.from, range.to);
+  return { ...endOf(status), route, before, limit: limit + 1, ...range };
 }
 
 /** How a call ended, or the statuses that `404` or `4xx` names. */

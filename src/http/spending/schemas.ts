@@ -16,11 +16,13 @@ export const spendingQuery = z.strictObject({
   ...rangeQuery,
   key: id.optional().describe('Id of a service key. Default: all of the wallet; a key sees itself only.'),
   project: id.optional().describe('Id of a project. Default: all.'),
-  network: networkId.optional().describe('Only what was spent on this network. Default: all, each by itself.'),
+  network: networkId.optional().describe('Only what was spent and paid on this network. Default: all, each by itself.'),
   mode: z
     .enum(['live', 'test'], 'must be live or test')
     .optional()
-    .describe('`live`: only what was spent on mainnet; `test`: only test money. Default: both, each by itself.'),
+    .describe(
+      '`live`: only what was spent and paid on mainnet; `test`: only test money. Default: both, each by itself.',
+    ),
   interval: z.enum(['day', 'month'], 'must be day or month').default('day').describe('Length of a step, in UTC.'),
 });
 
@@ -33,10 +35,13 @@ const amountOfToken = {
   token: z.string().describe('Symbol; the mint of an unknown token.'),
   mint: address,
 };
-const money = {
-  ...amountOfToken,
+const onNetwork = {
   network: networkId.nullable().describe('On which network; null where the project is not known.'),
   mode: z.enum(['live', 'test']).nullable().describe('What money that is; the two are never added up.'),
+};
+const money = {
+  ...amountOfToken,
+  ...onNetwork,
   calls: countSchema.describe(PAID_CALLS),
 };
 const whose = {
@@ -84,7 +89,7 @@ export const spendingResponse = z.object({
     }),
   ),
   credit: z
-    .array(z.object({ ...whose, ...amountOfToken }))
+    .array(z.object({ ...whose, ...amountOfToken, ...onNetwork }))
     .describe(
       'Paid for calls that bought nothing. It counts as spent, and pays the next calls of the key at the project before any 402.',
     ),
@@ -102,7 +107,9 @@ export const spendingResponse = z.object({
           .describe('What of the price was paid back on the chain; null where nothing was.'),
       }),
     )
-    .describe('Passes that the wallet has bought, the newest 100 first; with `project` those of its calls.'),
+    .describe(
+      'Passes that the wallet has bought, the newest 100 first; with `project` those of its calls, with `key` of calls under it.',
+    ),
   responses: z
     .array(
       z.object({
@@ -116,6 +123,6 @@ export const spendingResponse = z.object({
       }),
     )
     .describe(
-      'What the wallet has paid and had no response for, the newest 100 first: send the same payment again. With `project` for its calls.',
+      'What the wallet has paid and had no response for, the newest 100 first: send the same payment again. With `project` for its calls, with `key` for those under it.',
     ),
 });

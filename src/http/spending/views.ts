@@ -7,6 +7,7 @@ import {
 import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { modeOf } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { SpendingSum } from '../../storage/calls/spending-sums.js';
 import { type ResponseBody, timeOrNull, timeText } from '../framework/fields.js';
 import { passView } from './pass-views.js';
@@ -37,7 +38,11 @@ export function spendingView(
     spending: rows.map((it) => ({ ...whoseView(it, slugs), ...moneyView(it, tokens) })),
     series: series.map((it) => pointView(it, totals, tokens)),
     budgets: budgets.map((it) => budgetView(it, tokens)),
-    credit: credit.map((it) => ({ ...whoseView(it, slugs), ...amountView(it.amount, it.mint, tokens) })),
+    credit: credit.map((it) => ({
+      ...whoseView(it, slugs),
+      ...amountView(it.amount, it.mint, tokens),
+      ...networkView(it),
+    })),
     passes: passes.map((it) => ({ ...boughtView(it, tokens), receipt_url: receiptUrl(it.pass.paymentId) })),
     responses: responses.map(({ paymentId, network, mint, amount, paidAt, projectId }) => ({
       payment_id: paymentId,
@@ -77,8 +82,11 @@ function amountView(amount: bigint, mint: string, tokens: Labels) {
 }
 
 function moneyView({ mint, network, amount, calls }: SpendingSum, tokens: Labels) {
-  const mode = network === undefined ? null : modeOf(network);
-  return { ...amountView(amount, mint, tokens), network: network ?? null, mode, calls };
+  return { ...amountView(amount, mint, tokens), ...networkView({ network }), calls };
+}
+
+function networkView({ network }: { readonly network?: NetworkId | undefined }) {
+  return { network: network ?? null, mode: network === undefined ? null : modeOf(network) };
 }
 
 function pointView({ at, calls, spent }: SpendingPoint, totals: readonly SpendingSum[], tokens: Labels) {

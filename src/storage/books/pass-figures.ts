@@ -4,6 +4,7 @@ import { PASS_COLUMNS } from '../passes/pass-statements.js';
 import { MOST_PASSES, type Pass, type PassKind } from '../passes/pass-store.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum, halves } from '../sql/sql-sums.js';
+import { isWanted, type WantedPayments, wantedValues } from './wanted-payments.js';
 
 /** What was paid for passes. */
 interface PassPrice {
@@ -40,11 +41,8 @@ export interface BoughtBefore {
 export interface PassFigures {
   /** The passes of a project that are good still, alike ones together. */
   openAt(projectId: string): Promise<readonly OpenPasses[]>;
-  /**
-   * The passes that a wallet has bought, the newest first, at most {@link MOST_PASSES}.
-   * @param projectId - with calls of this project. Default: anywhere
-   */
-  boughtBy(wallet: string, projectId?: string): Promise<readonly BoughtBefore[]>;
+  /** The passes that a wallet has bought, the newest first, at most {@link MOST_PASSES}. */
+  boughtBy(wallet: string, wanted?: WantedPayments): Promise<readonly BoughtBefore[]>;
 }
 
 /** What is left of one of them, as a column; of those for a time it is that. */
@@ -83,7 +81,7 @@ const BOUGHT_BY: Statement = {
   text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')}, p.asset as paid_in, p.amount as paid, p.project_id,
       ${refunds('taken', `'taken', 'broadcast', 'paid'`)} as refund_taken, ${refunds('amount', `'paid'`)} as refunded
     from tollhouse_pass s join tollhouse_payment p on p.id = s.payment_id
-    where s.wallet = $1 and $2 in ('', p.project_id) order by s.opened_at desc, s.id limit ${MOST_PASSES}`,
+    where s.wallet = $1 and ${isWanted('$2', '$3', '$4', '$5')} order by s.opened_at desc, s.id limit ${MOST_PASSES}`,
 };
 
 /**
@@ -93,8 +91,8 @@ const BOUGHT_BY: Statement = {
 export function createPassFigures(database: SqlDatabase, now: () => number): PassFigures {
   return {
     openAt: async (projectId) => (await database.query(OPEN, projectId, now())).map(toOpenPasses),
-    async boughtBy(wallet, projectId = '') {
-      const rows = await database.query(BOUGHT_BY, wallet, projectId);
+    async boughtBy(wallet, wanted) {
+      const rows = await database.query(BOUGHT_BY, wallet, ...wantedValues(wanted));
       return rows.map((row) => ({
         pass: toPass(row, now()),
         price: { mint: String(row.paid_in), amount: amountOf(row.paid) },

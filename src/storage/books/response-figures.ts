@@ -1,6 +1,7 @@
 import type { NetworkId } from '../../protocol/types.js';
 import { amountOf } from '../ledger/payment-rows.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
+import { isWanted, type WantedPayments, wantedValues } from './wanted-payments.js';
 
 /** A payment whose money has landed and whose response nobody has had: its payer did not come again. */
 export interface OwedResponse {
@@ -27,11 +28,8 @@ export interface OwedResponses extends Pick<OwedResponse, 'network' | 'mint' | '
 export interface ResponseFigures {
   /** Those for calls of a project, by token. */
   owedAt(projectId: string): Promise<readonly OwedResponses[]>;
-  /**
-   * Those that a wallet has paid, the newest first, at most {@link MOST_RESPONSES}.
-   * @param projectId - for calls of this project. Default: anywhere
-   */
-  owedTo(wallet: string, projectId?: string): Promise<readonly OwedResponse[]>;
+  /** Those that a wallet has paid, the newest first, at most {@link MOST_RESPONSES}. */
+  owedTo(wallet: string, wanted?: WantedPayments): Promise<readonly OwedResponse[]>;
 }
 
 /** How many a wallet is told. */
@@ -56,7 +54,7 @@ const OF_PROJECT: Statement = {
 const OF_WALLET: Statement = {
   name: 'tollhouse_owed_responses_of_wallet',
   text: `select ${COLUMNS} from tollhouse_payment p
-    where ${LANDED} and p.payer = $1 and $2 in ('', p.project_id) and ${isOwed('$3')}
+    where ${LANDED} and p.payer = $1 and ${isWanted('$2', '$3', '$4', '$5')} and ${isOwed('$6')}
     order by p.claimed_at desc, p.id limit ${MOST_RESPONSES}`,
 };
 /** In the order of the index of what is not over. */
@@ -75,8 +73,8 @@ const NEXT: Statement = {
 export function createResponseFigures(database: SqlDatabase, now: () => number): ResponseFigures {
   return {
     owedAt: async (projectId) => summed((await database.query(OF_PROJECT, projectId, now())).map(toOwedResponse)),
-    owedTo: async (wallet, projectId = '') =>
-      (await database.query(OF_WALLET, wallet, projectId, now())).map(toOwedResponse),
+    owedTo: async (wallet, wanted) =>
+      (await database.query(OF_WALLET, wallet, ...wantedValues(wanted), now())).map(toOwedResponse),
   };
 }
 

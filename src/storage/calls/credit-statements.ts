@@ -1,7 +1,9 @@
+import { isOfMoney } from '../sql/of-money.js';
 import type { Statement } from '../sql/sql-database.js';
 import { halves, saturatingSum } from '../sql/sql-sums.js';
 
 const KEY = 'key_id, project_id, mint';
+const KEYS_OF_SUMS = 'sums.key_id, sums.project_id, sums.mint';
 const MOST = 1_000;
 /** What is there, and what of it is held. */
 const ALL = `(select ${KEY}, owner, amount from tollhouse_credit
@@ -66,11 +68,14 @@ export const CREDIT = {
       select 1 from tollhouse_answer a where a.id = $2 and $3 <> '' and (a.lease <> $3 or a.answer is not null))
       returning id`,
   },
+  /** A project is on one network for ever: so is what was paid for its calls. */
   ofOwner: {
     name: 'tollhouse_credit_of_owner',
-    text: `select ${KEY}, min(owner) as owner, ${halves('amount')} from ${ALL}
-      where owner = $1 and ($2 = '' or key_id = $2) and ($3 = '' or project_id = $3)
-      group by ${KEY} having sum(amount) > 0 order by ${KEY} limit ${MOST}`,
+    text: `select ${KEYS_OF_SUMS}, min(sums.owner) as owner, min(p.network) as network, ${halves('sums.amount')}
+      from ${ALL} left join tollhouse_project p on p.id = sums.project_id
+      where sums.owner = $1 and ($2 = '' or sums.key_id = $2) and ($3 = '' or sums.project_id = $3)
+        and ${isOfMoney('$4', '$5')}
+      group by ${KEYS_OF_SUMS} having sum(sums.amount) > 0 order by ${KEYS_OF_SUMS} limit ${MOST}`,
   },
   ofProject: {
     name: 'tollhouse_credit_of_project',

@@ -1,3 +1,5 @@
+import type { NetworkId } from '../../protocol/types.js';
+import type { OfMoney } from '../sql/of-money.js';
 import type { Charge, KeyedCaller } from './call-store.js';
 
 /** A call that is to be paid from credit. */
@@ -17,7 +19,7 @@ export interface CreditHold {
 }
 
 /** Whose credit is asked for: of all keys of a wallet, or of some of it. */
-export interface CreditQuery {
+export interface CreditQuery extends OfMoney {
   /** Wallet whose keys they are, base58. */
   readonly owner: string;
   readonly keyId?: string;
@@ -29,6 +31,8 @@ export interface CreditSum extends KeyedCaller {
   readonly projectId: string;
   /** Native SOL is among wrapped SOL. */
   readonly mint: string;
+  /** The network of the project; missing where nothing is known of it. */
+  readonly network?: NetworkId;
   /** Atomic units, more than none. */
   readonly amount: bigint;
 }

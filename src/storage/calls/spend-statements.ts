@@ -1,4 +1,5 @@
 import { SPENDING_WINDOWS } from '../keys/service-keys.js';
+import { isOfMoney } from '../sql/of-money.js';
 import type { Statement } from '../sql/sql-database.js';
 import { halves, saturatingSum } from '../sql/sql-sums.js';
 import type { BudgetWindow } from './call-store.js';
@@ -55,8 +56,8 @@ const usedIn = (window: BudgetWindow) =>
 /** A project is on one network for ever: what was spent on it was money of that network. */
 const BY_OWNER = `from tollhouse_spend s left join tollhouse_project p on p.id = s.project_id
   where s.owner = $1 and s.period = 'day' and s.project_id <> '' and s.start >= $2 and s.start < $3
-  and ($4 = '' or s.key_id = $4) and ($5 = '' or s.project_id = $5) and ($6 = '' or p.network = $6)
-  and ($7 = '' or (case when p.network = 'solana' then 'live' when p.network <> '' then 'test' end) = $7)`;
+  and ($4 = '' or s.key_id = $4) and ($5 = '' or s.project_id = $5)
+  and ${isOfMoney('$6', '$7')}`;
 
 /** The statements over what keys spend, the same for every database. */
 export const SPEND = {

@@ -1,8 +1,8 @@
-import type { MoneyMode } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
+import type { OfMoney } from '../sql/of-money.js';
 
 /** Which spending is asked for: of all keys of a wallet, or of some of it. */
-export interface SpendingQuery {
+export interface SpendingQuery extends OfMoney {
   /** In whole days of UTC: `from` included, `to` not. Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
@@ -10,9 +10,6 @@ export interface SpendingQuery {
   readonly owner: string;
   readonly keyId?: string;
   readonly projectId?: string;
-  /** Only money of this network, or of networks of this kind. */
-  readonly network?: NetworkId;
-  readonly mode?: MoneyMode;
 }
 
 /** What was spent, for one token of one network. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { moneyOf } from '../../protocol/networks/tokens.js';
+import type { NetworkId } from '../../protocol/types.js';
 import { holderOf, leaseOf } from '../sql/presence/presence.js';
 import type { Row, SqlDatabase } from '../sql/sql-database.js';
 import { exactSum, summand } from '../sql/sql-sums.js';
@@ -70,8 +71,8 @@ export function createSqlCreditStore(database: SqlDatabase, now: () => number = 
     },
     extend: async (holdId) => (await database.query(CREDIT.extend, holdId, now() + CREDIT_HOLD_MS)).length > 0,
     giveBack: async (holdId) => void (await giveBack(holdId)),
-    list: async ({ owner, keyId = '', projectId = '' }) =>
-      (await database.query(CREDIT.ofOwner, owner, keyId, projectId)).map(toSum),
+    list: async ({ owner, keyId = '', projectId = '', network = '', mode = '' }) =>
+      (await database.query(CREDIT.ofOwner, owner, keyId, projectId, network, mode)).map(toSum),
     owedBy: async (projectId) => {
       const rows = await database.query(CREDIT.ofProject, projectId);
       return new Map(rows.map((row) => [String(row.mint), exactSum(row)]));
@@ -94,6 +95,7 @@ function toSum(row: Row): CreditSum {
     owner: String(row.owner),
     projectId: String(row.project_id),
     mint: String(row.mint),
+    ...(row.network === null ? {} : { network: row.network as NetworkId }),
     amount: exactSum(row),
   };
 }

@@ -151,6 +151,45 @@ describe('GET /api/v1/spending', () => {
     ]);
   });
 
+  test('tells of what money credit is, and that of the network, the kind, the project and the key that are asked for', async () => {
+    const [one, two] = [await fixture.make(alice.address), await fixture.make(alice.address)];
+    for (const [projectId, network] of [
+      ['prj_live', 'solana'],
+      ['prj_test', 'solana-devnet'],
+    ] as const) {
+      const project = newProject({ id: projectId, slug: projectId.replace('_', '-') });
+      const price = { ...project.price, network };
+      await createSqlProjects(fixture.database).create({ ...project, price }, undefined, []);
+    }
+    const { charge: _charge, ...uncharged } = newCall();
+    const give = async (keyId: string, projectId: string, amount: bigint) => {
+      const credit = { kind: 'given', charge: { mint: SOL_MINT, amount } } as const;
+      await fixture.book.finish({ ...uncharged, caller: { keyId, owner: alice.address }, projectId, credit, at: NOON });
+    };
+    await give(one.key.id, 'prj_live', 1n);
+    await give(one.key.id, 'prj_test', 2n);
+    await give(two.key.id, 'prj_test', 3n);
+    await give(two.key.id, 'prj_unknown', 4n);
+    const told = async (query: string) => {
+      const { body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
+      const credit = body.credit.map((it: Record<string, unknown>) => [it['amount_atomic'], it['network'], it['mode']]);
+      return credit.sort();
+    };
+    const [live, test1, test2] = [
+      ['1', 'solana', 'live'],
+      ['2', 'solana-devnet', 'test'],
+      ['3', 'solana-devnet', 'test'],
+    ];
+
+    expect(await told('')).toEqual([live, test1, test2, ['4', null, null]]);
+    expect(await told('mode=live')).toEqual([live]);
+    expect(await told('mode=test')).toEqual([test1, test2]);
+    expect(await told('network=solana-devnet')).toEqual([test1, test2]);
+    expect(await told('network=solana-testnet')).toEqual([]);
+    expect(await told(`mode=test&key=${one.key.id}`)).toEqual([test1]);
+    expect(await told('mode=live&project=prj_test')).toEqual([]);
+  });
+
   test('never adds up money of a test network and of mainnet, and tells the one or the other where it is asked for', async () => {
     const { key } = await fixture.make(alice.address);
     for (const [projectId, network] of [

@@ -95,6 +95,23 @@ describe.each([
     expect(await listed('/keys', buyer![other].headers)).toMatchObject([{ id: buyer![other].id, mode: other }]);
   });
 
+  test('stands in what its wallet asks for of this money, network, project or key, and in nothing that it asks for of others', async () => {
+    const unused = await client.key(buyer!.signedIn, { mode, scopes: SCOPES });
+    const shown = async (query: string) => {
+      const { body } = await ask(`/spending?${query}`, buyer!.signedIn);
+      return ['passes', 'responses'].map((field) => (body[field] as Listed).length);
+    };
+    const [network, elsewhere] = mode === 'live' ? ['solana', 'solana-devnet'] : ['solana-devnet', 'solana'];
+    const own = { mode, network, project: project.id, key: buyer![mode].id };
+    for (const [name, value] of Object.entries(own))
+      expect([name, await shown(`${name}=${value}`)]).toEqual([name, [1, 1]]);
+    expect(await shown(`${new URLSearchParams(own)}`)).toEqual([1, 1]);
+    const others = { mode: other, network: elsewhere, project: 'prj_other', key: unused.id };
+    for (const [name, value] of Object.entries(others)) {
+      expect([name, await shown(`${name}=${value}`)]).toEqual([name, [0, 0]]);
+    }
+  });
+
   test('has a receipt for keys of its kind, and none for the other kind', async () => {
     const [pass] = await listed('/passes', buyer!.signedIn);
     const answer = async (by: ProofHeaders) => {
