@@ -30,7 +30,8 @@ export async function runHandler(paid: PaidRequest, _: unknown, recorded: Record
   const isCut = !recorded.hasEnded && isBrokenHere();
   const mayMatter = !isCut && (!recorded.cannotBeKept() || meter !== undefined);
   if (!recorded.hasEnded && mayMatter) {
-    await Promise.race([recorded.endsWithin(gate.options.handlerTimeoutMs), flow.isLost]);
+    const ended = recorded.endsWithin(gate.options.handlerTimeoutMs);
+    await (meter === undefined ? Promise.race([ended, flow.isLost]) : ended);
   }
   flow.letGo();
   if (!recorded.hasEnded) leaveOpen(res);

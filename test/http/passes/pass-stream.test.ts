@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { PassThrough } from 'node:stream';
 import type { Express, Request, Response } from 'express';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import type { Facilitator } from '../../../src/facilitator/types.js';
@@ -110,6 +111,14 @@ describe.each(DAILY_EXPRESSES)('a stream that is taken from credit, %s', (_name,
       await go.opened;
       await charge(req, 5n);
       done += 1;
+    });
+    app.get('/piped', patient, (req, res) => {
+      res.setHeader('Content-Type', 'text/event-stream');
+      const source = new PassThrough();
+      source.pipe(res);
+      source.write('data: 1\n\n');
+      waiting += 1;
+      void go.opened.then(() => charge(req, 100n)).then(() => res.end());
     });
     app.get('/not-awaited', gate, (req, res) => {
       for (let times = 0; times < 5; times += 1) void charge(req, 700n);
@@ -353,6 +362,16 @@ describe.each(DAILY_EXPRESSES)('a stream that is taken from credit, %s', (_name,
     await hangUp(path, v2);
     go.open();
     await until(async () => (await left()) === PRICE - 300n);
+  });
+
+  test('that is piped and paid for, and whose client hangs up, may say at its end what it has cost', async () => {
+    const { v2 } = await signPayment(fixture, `${url}/piped`);
+    gone = 0;
+    await hangUp('/piped', v2);
+    expect((await get('/piped', v2)).status).toBe(409);
+    go.open();
+    await until(async () => (await left()) === PRICE - 100n);
+    expect(charged).toEqual([true]);
   });
 
   test('that is paid for, and whose client hangs up, is over when its handler was told to stop, whatever time it has', async () => {
