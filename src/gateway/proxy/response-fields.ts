@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { plainName } from '../../lib/http/plain-name.js';
 import { withoutDialogs } from './auth-challenges.js';
@@ -118,12 +118,6 @@ export function applyResponseFields(res: ServerResponse, { passed }: ResponseFie
     const lower = name.toLowerCase();
     if (!ours.has(lower) || LISTS.has(lower)) res.appendHeader(name, value);
   }
-}
-
-/** Gives a response whose head was not sent the fields again that it had before, and no others. */
-export function putBackFields(res: ServerResponse, before: OutgoingHttpHeaders): void {
-  for (const name of res.getHeaderNames()) res.removeHeader(name);
-  for (const [name, value] of Object.entries(before)) if (value !== undefined) res.setHeader(name, value);
 }
 
 /** Whether a response of this status has a body. */

@@ -3,10 +3,11 @@ import type { Dispatcher } from 'undici';
 import { defined } from '../../lib/defined.js';
 import { isClientGone, onConnection } from '../../lib/http/connection-events.js';
 import { hasLeft } from '../../lib/http/response-left.js';
+import { replaceHeaders } from '../../lib/http/write-head.js';
 import type { ExchangeEnd, ExchangeFailure, ExchangeRules, ExtraHeaders } from './exchange-rules.js';
 import { createHoldUps, HELD_UP_MS, type HoldUps } from './hold-ups.js';
 import { BodyTooLarge } from './request-body.js';
-import { applyResponseFields, hasBody, putBackFields, rawFields, readResponseFields } from './response-fields.js';
+import { applyResponseFields, hasBody, rawFields, readResponseFields } from './response-fields.js';
 import { resetAfter } from './told-resets.js';
 
 type Controller = Dispatcher.DispatchController;
@@ -278,7 +279,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const res = this.#res;
     this.#controller?.abort(new Error('the exchange has failed'));
     if (res.headersSent) return void res.destroy();
-    if (this.#before !== undefined) putBackFields(res, this.#before);
+    if (this.#before !== undefined) replaceHeaders(res, this.#before);
   }
 
   /** False when it was over before. */

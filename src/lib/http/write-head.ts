@@ -1,8 +1,14 @@
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { expressPrototype } from './express-prototype.js';
 import { isHeadSent } from './intercept-methods.js';
 import { createRequestNote } from './request-note.js';
 import { checkStatus } from './sendable.js';
+
+/** Gives a response whose head was not sent these headers, and no others. */
+export function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+}
 
 /**
  * Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. Throws for what Node

@@ -10,7 +10,7 @@ import {
 } from '../../lib/http/intercept-methods.js';
 import { checkChunk } from '../../lib/http/sendable.js';
 import { createUnreadResponses } from '../../lib/http/unread-responses.js';
-import { writeHeadLater } from '../../lib/http/write-head.js';
+import { replaceHeaders, writeHeadLater } from '../../lib/http/write-head.js';
 import { answeredRange } from './response-range.js';
 import type { StoredResponse } from './response-seal.js';
 
@@ -187,11 +187,6 @@ export function endWhole(res: ServerResponse, body: Uint8Array): void {
 }
 
 const BEYOND_ASCII = /[\x80-\xff]/;
-
-function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
-  for (const name of res.getHeaderNames()) res.removeHeader(name);
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
-}
 
 /** Collects the chunks of a body, up to a number of bytes. */
 export function createBody(maxBytes: number) {

@@ -18,12 +18,13 @@ const PREFIXES: Readonly<Record<NetworkId, string>> = {
   'solana-devnet': 'SOLANA_DEVNET',
   'solana-testnet': 'SOLANA_TESTNET',
 };
+
+const TWICE = 'a list in which each network stands once';
+
 /** A text for the first network that names its variables, as one for a further network: with the variables of that one. */
 export function withVariablesOf(network: NetworkId, text: string): string {
   return text.replaceAll(/\bSOLANA_(?=(RPC|WS)_URL\b)/g, `${PREFIXES[network]}_`);
 }
-
-const TWICE = 'a list in which each network stands once';
 
 /** `SOLANA_NETWORK`: one or several, separated by commas; the first is the default. */
 export const listOfNetworks = z
