@@ -6,6 +6,11 @@ import { printJson, printStep, printText } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 
+const CREDIT = {
+  given: ', not charged: what was paid is credit of its key there',
+  used: ', paid from credit',
+} as const;
+
 const USAGE = 'tollhouse receipt <payment>';
 
 /** `tollhouse receipt`: what a payment has paid, and to whom. */
@@ -49,7 +54,9 @@ function printReceipt(answered: unknown): void {
   for (const to of receipt.recipients) printStep('to', `${to.recipient}: ${to.amount} ${token}`);
   if (receipt.project !== null) printStep('project', receipt.project.slug ?? receipt.project.id);
   if (receipt.pass !== null) printStep('pass', `${receipt.pass.kind} of ${receipt.pass.covers}`);
-  for (const { at, route, outcome } of receipt.calls) printStep('call', `${route ?? ''} ${outcome} at ${at}`);
+  for (const { at, route, outcome, credit } of receipt.calls) {
+    printStep('call', `${route ?? ''} ${outcome} at ${at}${credit === null ? '' : CREDIT[credit]}`);
+  }
   if (receipt.reason !== null) printStep('reason', receipt.reason);
   if (receipt.tx_signature !== null) printStep('transaction', receipt.tx_signature);
   if (receipt.explorer_url !== null) printStep('see', receipt.explorer_url);

@@ -34,11 +34,13 @@ import type { CallServer } from './serve-call.js';
 
 const WHERE = CALLS_PATH;
 const MAX_GATES = 2_000;
+const CREDIT_SPENT =
+  'The call of this payment was not charged, and what was paid became credit of its key at this project. What is left of that does not pay this call: others of the key were paid from it (GET /api/v1/calls lists them). Pay again.';
 
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {
   readonly networks: Networks<EmbeddedFacilitator>;
-  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls' | 'responseSecrets'>;
+  readonly gateway: Pick<Gateway, 'splitWalletOn' | 'calls' | 'responseSecrets' | 'receipts'>;
   readonly baseUrl?: string | undefined;
   /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
   readonly identity?: Identity | undefined;
@@ -116,10 +118,17 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
     watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
+    usedFor: (paymentId) => creditOf(gateway, paymentId),
     beforeReplay: takeOffErrorHeaders,
     beforeRunAgain: (req) => gateway.calls.enter(callOf(req), 'payment'),
     ...paidServer,
   };
+}
+
+/** What became of a payment whose call was not charged. */
+async function creditOf({ receipts }: Pick<Gateway, 'receipts'>, paymentId: string): Promise<string | undefined> {
+  const calls = (await receipts.find(paymentId))?.calls ?? [];
+  return calls.some(({ credit }) => credit?.kind === 'given') ? CREDIT_SPENT : undefined;
 }
 
 /** The passes that cover a call: those of its route, and those of its project where they are good for it. */

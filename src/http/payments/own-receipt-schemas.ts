@@ -39,6 +39,12 @@ export const ownReceiptResponse = z.object({
         route: z.string().nullable(),
         status: countSchema.nullable(),
         outcome: z.enum(['succeeded', 'failed']),
+        credit: z
+          .enum(['given', 'used'])
+          .nullable()
+          .describe(
+            '`given`: it was not charged, and what was paid is credit of its key at the project, which pays its next calls. `used`: such credit has paid it.',
+          ),
       }),
     )
     .describe(

@@ -100,9 +100,9 @@ async function receiptView(found: PaidFor, parts: OwnReceiptParts, req: Request)
     reason: payment.reason ?? null,
     project: projectId === undefined ? null : { id: projectId, slug: project?.slug ?? null },
     pass: buys === undefined ? null : { kind: buys.kind, covers: buys.scope },
-    calls: calls.map(({ id, at, route, status, outcome }) => ({
+    calls: calls.map(({ id, at, route, status, outcome, credit }) => ({
       ...{ id, at: new Date(at).toISOString(), outcome },
-      ...{ route: route ?? null, status: status ?? null },
+      ...{ route: route ?? null, status: status ?? null, credit: credit?.kind ?? null },
     })),
   };
 }

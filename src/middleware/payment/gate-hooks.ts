@@ -5,6 +5,7 @@ import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
 import { optionFault } from '../gate/option-fault.js';
 import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
+import { showSettlement } from './payment-required.js';
 
 /**
  * Tells the app about an event. A listener that throws, or whose promise rejects, is reported as a warning: the request,
@@ -61,13 +62,15 @@ function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<
   }
 }
 
-/** A 402, unless what the caller has paid before pays the request. */
+/** A 402, unless what the caller has paid before pays the request: he is told that the payment which he has brought had landed, if it had. */
 export function creditFirst(
-  { useCredit }: Pick<PaymentGate, 'useCredit'>,
-  req: Request,
-  res: Response,
+  { gate, req, res, offered }: Pick<PaymentAttempt, 'gate' | 'req' | 'res' | 'offered'>,
   challenge: PaymentAttempt['challenge'],
 ): PaymentAttempt['challenge'] {
+  const { useCredit, options } = gate;
   if (useCredit === undefined) return challenge;
-  return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
+  return async (cause) => {
+    if (cause.settlement?.status === 'settled') showSettlement(res, options, offered, cause);
+    return (await useCredit(req, res)) ? undefined : challenge(cause);
+  };
 }

@@ -57,7 +57,10 @@ export async function sendUsed(
 ): Promise<void> {
   const { passes, tokens } = gate.options.facilitator;
   const pass = await passes.findByPayment(id);
-  if (pass === undefined) return challenge(withReceipt(cause, receipt));
+  if (pass === undefined) {
+    const detail = (await gate.usedFor?.(id)) ?? cause.detail;
+    return challenge(withReceipt({ ...cause, detail }, receipt));
+  }
   const told = await tellOf(gate, req, id, isTheirs);
   const extensions = pass.over === undefined ? await offeredSignIn(gate, req, pass) : undefined;
   const left = whatIsLeft(pass, (mint) => creditText(pass.left ?? 0n, mint, tokens), {

@@ -62,7 +62,9 @@ async function expectCreditOnce(project: MadeProject, payment: ProofHeaders): Pr
   expect([delivered.status, delivered.text, delivered.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
   expect(delivered.headers.get('access-credit')).toBe('0 USDC is left; credit has paid this call');
   expect(outcome(await call(project, {}))).toEqual([402, 'payment_required']);
-  expect(outcome(await call(project, payment))).toEqual(USED);
+  const used = await call(project, payment);
+  expect(outcome(used)).toEqual(USED);
+  expect(used.body['detail']).toMatch(/was not charged, and what was paid became credit of its key/);
   expect(fixture().hits()).toBe(before + 1);
 }
 
@@ -133,10 +135,26 @@ describe('while the upstream fails the caller is told, and what was paid is cred
     fixture().upstream.respond(fails);
     const failed = await call(project, v2);
     expect([failed.status, failed.text, failed.headers.get('x-service-error')]).toEqual([500, 'secret trouble', null]);
-    expect(failed.headers.get('payment-response')).not.toBeNull();
+    const receipt = failed.headers.get('payment-response');
+    expect(receipt).not.toBeNull();
     expect(failed.headers.get('access-credit')).toMatch(CREDIT);
+    const { body } = await client.ask('GET', `/api/v1/calls?project=${project.id}`, undefined, key.headers);
+    const [paid] = body['data'] as readonly { readonly payment_id: string }[];
+    const path = `/api/v1/payments/${paid?.payment_id}/receipt`;
+    const ofPayment = await client.ask('GET', path, undefined, key.headers);
+    expect(ofPayment.body['calls']).toMatchObject([{ status: 500, credit: 'given' }]);
+    for (const [respond, status] of [
+      [fails, 500],
+      [(res) => void res.destroy(), 502],
+    ] as readonly [Respond, number][]) {
+      fixture().upstream.respond(respond);
+      const failedAgain = await call(project, v2);
+      expect([failedAgain.status, failedAgain.headers.get('payment-response')]).toEqual([status, receipt]);
+      expect(failedAgain.headers.get('access-credit')).toMatch(CREDIT);
+    }
     fixture().upstream.respond(answers);
     const served = await call(project, v2);
+    expect(served.headers.get('payment-response')).toBe(receipt);
     const hits = fixture().hits();
     const again = await call(project, v2);
     expect([served.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, served.text, 'true']);
