@@ -72,7 +72,15 @@ describe('somebody who buys', () => {
     expect(spending).toMatch(
       /tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid/,
     );
-    expect((await run('events', '--types', 'call.succeeded')).text).toMatch(
+    for (const [wrong, said] of [
+      [['calls', '--status', '9xx'], ' --status: must be succeeded, failed'],
+      [['calls', '--csv', '--status', '9xx'], ' --status: must be'],
+      [['events', '--types', 'call.sold'], ' --types: must be types of events'],
+      [['marketplace', '--min-price', 'cheap'], ' --min-price: '],
+      [['spending', '--network', 'devnet'], '--network must be'],
+    ] as const)
+      expect(await run(...wrong)).toMatchObject({ code: expect.any(Number), text: expect.stringContaining(said) });
+    expect((await run('events', '--types', 'call.failed, call.succeeded')).text).toMatch(
       /call\.succeeded +call_id=call_\w+ slug=weather network=solana-devnet .*status=200 amount=0\.05 token=USDC .*payer=\w+/,
     );
     expect((await run('spending', '--help')).text.replaceAll('\n', ' ')).toContain(

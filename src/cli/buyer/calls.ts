@@ -10,7 +10,7 @@ import { ownSlugs, readableProject } from '../seller/find-project.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { idsOf } from './named-ids.js';
-import { queryOf, readLimit } from './query-flags.js';
+import { namingQuery, queryOf, readLimit } from './query-flags.js';
 
 type SoldCall = z.output<typeof callsResponse>['data'][number];
 type OwnCall = z.output<typeof ownCallsResponse>['data'][number];
@@ -74,10 +74,10 @@ Examples:
     if (csv) query.set('format', 'csv');
     const path = `${base}?${query}`;
     if (csv) {
-      printText(await readResponseText(await session.send({ method: 'GET', path })));
+      printText(await namingQuery(query, session.send({ method: 'GET', path }).then(readResponseText)));
       return 0;
     }
-    const answered = await session.get(path);
+    const answered = await namingQuery(query, session.get(path));
     if (json) printJson(answered);
     else if (of === undefined) printCalls(understood(ownCallsResponse, answered).data, ownColumns);
     else printCalls(understood(callsResponse, answered).data, sellerColumns(await namesFor(session)));

@@ -5,7 +5,7 @@ import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
 import { readableProject } from '../seller/find-project.js';
 import { openSession, understood } from '../session/session.js';
-import { queryOf, readLimit } from './query-flags.js';
+import { namingQuery, queryOf, readLimit } from './query-flags.js';
 
 const TIME_LENGTH = '2026-01-31T12:00:00'.length;
 /** Long ids of what has a name beside them, and what says the same once more. */
@@ -34,12 +34,13 @@ Example:
       limit: { type: 'string', default: '20' },
     });
     none(positionals, 'tollhouse events');
-    const { types, project } = values;
+    const { project } = values;
+    const types = values.types?.replace(/\s/g, '');
     const limit = readLimit(values.limit);
     const session = openSession(values.server);
     const project_id = project === undefined ? undefined : await readableProject(session, project);
     const query = queryOf({ types, project_id, limit });
-    const answered = await session.get(`${EVENTS_PATHS.all}?${query}`);
+    const answered = await namingQuery(query, session.get(`${EVENTS_PATHS.all}?${query}`));
     const { data } = understood(eventsResponse, answered);
     if (values.json) printJson(answered);
     else if (data.length === 0) console.log('no events');

@@ -17,7 +17,7 @@ import { printJson, printLine, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
 import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';
-import { queryOf, readLimit } from './query-flags.js';
+import { namingQuery, queryOf, readLimit } from './query-flags.js';
 
 const NOTHING_FITS = 'nothing is listed that fits; "npx tollhouse marketplace list" shows all';
 const NOTHING_LISTED = 'nothing is listed; projects of your own are shown by "npx tollhouse projects list"';
@@ -67,7 +67,8 @@ Examples:
     const words = first === 'list' ? positionals.slice(1) : positionals;
     const q = words.length === 0 ? undefined : words.join(' ');
     const query = queryOf({ q, tag, token, min_price, max_price, mode, sort, limit: readLimit(values.limit) });
-    const answered = await readJson(await send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` }));
+    const asked = send(server, { method: 'GET', path: `${MARKETPLACE_PATHS.all}?${query}` });
+    const answered = await namingQuery(query, asked.then(readJson));
     if (values.json) printJson(answered);
     else
       printListed(

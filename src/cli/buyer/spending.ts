@@ -1,12 +1,13 @@
 import { SPENDING_PATH, spendingResponse } from '../../http/spending/schemas.js';
 import { none, readArguments, SERVER_FLAGS } from '../arguments/arguments.js';
+import { networkArgument } from '../arguments/network-argument.js';
 import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine } from '../output/terminal.js';
 import { keyNames } from '../seller/find-key.js';
 import { openSession, understood } from '../session/session.js';
 import { idsOf } from './named-ids.js';
-import { queryOf } from './query-flags.js';
+import { namingQuery, queryOf } from './query-flags.js';
 
 const OTHER_CALLS =
   '"npx tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid';
@@ -44,9 +45,10 @@ Example:
     });
     none(positionals, 'tollhouse spending');
     const { server, json, ...filters } = values;
+    if (filters.network !== undefined) networkArgument(filters.network);
     const session = openSession(server);
     const query = queryOf({ ...filters, ...(await idsOf(session, filters)) });
-    const answered = await session.get(`${SPENDING_PATH}?${query}`);
+    const answered = await namingQuery(query, session.get(`${SPENDING_PATH}?${query}`));
     if (json) printJson(answered);
     else printSpending(answered, await keyNames(session));
     return 0;
