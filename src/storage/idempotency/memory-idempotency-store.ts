@@ -65,6 +65,7 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   }
 
   return {
+    isOfProcess: true,
     find: async (id, fingerprint) => find(id, fingerprint),
     begin: async (run) => begin(run),
     async extend(id, lease, leaseMs) {
