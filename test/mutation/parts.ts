@@ -61,6 +61,7 @@ const GATE = [
   'middleware/payment/run-handler',
   'middleware/payment/unpaid-request',
   'middleware/response/before-head',
+  'middleware/response/flow-on',
   'middleware/response/idempotency-notes',
   'middleware/response/response-buffer',
   'middleware/response/response-end',
