@@ -35,7 +35,7 @@ import type { CallServer } from './serve-call.js';
 const WHERE = CALLS_PATH;
 const MAX_GATES = 2_000;
 const CREDIT_SPENT =
-  'The call of this payment was not charged, and what was paid became credit of its key at this project. What is left of that does not pay this call: others of the key were paid from it (GET /api/v1/calls lists them). Pay again.';
+  'The call of this payment was not charged, and what was paid became credit of its key at this project. What is left of that now does not pay this call: others of the key have used it (GET /api/v1/calls lists them), or hold it while they are under way. Send this again once they are over; where nothing comes back by then, pay again.';
 
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {

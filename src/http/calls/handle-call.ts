@@ -191,7 +191,7 @@ async function decideProof(
   const opened = await openProof(parts, call, signature.value, use);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
-    return decisionOn({ ...attempt, challenge: creditFirst(attempt, challenge) });
+    return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
   }
   return refused(() => {
     res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));

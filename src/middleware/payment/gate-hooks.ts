@@ -5,7 +5,6 @@ import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
 import { optionFault } from '../gate/option-fault.js';
 import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
-import { showSettlement } from './payment-required.js';
 
 /**
  * Tells the app about an event. A listener that throws, or whose promise rejects, is reported as a warning: the request,
@@ -62,15 +61,16 @@ function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<
   }
 }
 
-/** A 402, unless what the caller has paid before pays the request: he is told that the payment which he has brought had landed, if it had. */
+/**
+ * A 402, unless what the caller has paid before pays the request. Such a response has no receipt of the payment that was brought with it:
+ * others may have made that, and another one has paid.
+ */
 export function creditFirst(
-  { gate, req, res, offered }: Pick<PaymentAttempt, 'gate' | 'req' | 'res' | 'offered'>,
+  { useCredit }: Pick<PaymentGate, 'useCredit'>,
+  req: Request,
+  res: Response,
   challenge: PaymentAttempt['challenge'],
 ): PaymentAttempt['challenge'] {
-  const { useCredit, options } = gate;
   if (useCredit === undefined) return challenge;
-  return async (cause) => {
-    if (cause.settlement?.status === 'settled') showSettlement(res, options, offered, cause);
-    return (await useCredit(req, res)) ? undefined : challenge(cause);
-  };
+  return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
 }

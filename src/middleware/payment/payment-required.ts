@@ -163,20 +163,12 @@ export function sendPaymentRequired(
     setHeaders(res, cause.told);
     exposeHeaders(res, Object.keys(cause.told));
   }
-  showSettlement(res, options, open, cause);
+  if (cause.settlement !== undefined) {
+    for (const codec of CODECS)
+      setHeaders(res, codec.receipt(cause.settlement, open.network ?? options.facilitator.network));
+  }
   if (prepared !== undefined || !wantsPage(req)) return sendJson(res, written, id, prepared);
   sendPage(req, res, written.challenge, options, cause);
-}
-
-/** Sets the headers that tell what came of a payment, where something is known of it. */
-export function showSettlement(
-  res: Response,
-  { facilitator }: Pick<ResolvedPaymentOptions, 'facilitator'>,
-  { network = facilitator.network }: Pick<OfferedTerms, 'network'>,
-  { settlement }: Pick<RequiredCause, 'settlement'>,
-): void {
-  if (settlement === undefined) return;
-  for (const codec of CODECS) setHeaders(res, codec.receipt(settlement, network));
 }
 
 function writeOffer(

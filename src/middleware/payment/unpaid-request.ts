@@ -54,7 +54,7 @@ export function challengeWith(
   res: Response,
   offered: OfferedTerms,
 ): PaymentAttempt['challenge'] {
-  return creditFirst({ gate, req, res, offered }, (cause) => sendOffered(gate, req, res, offered, cause));
+  return creditFirst(gate, req, res, (cause) => sendOffered(gate, req, res, offered, cause));
 }
 
 function sendOffered(

@@ -135,8 +135,7 @@ describe('while the upstream fails the caller is told, and what was paid is cred
     fixture().upstream.respond(fails);
     const failed = await call(project, v2);
     expect([failed.status, failed.text, failed.headers.get('x-service-error')]).toEqual([500, 'secret trouble', null]);
-    const receipt = failed.headers.get('payment-response');
-    expect(receipt).not.toBeNull();
+    expect(failed.headers.get('payment-response')).not.toBeNull();
     expect(failed.headers.get('access-credit')).toMatch(CREDIT);
     const { body } = await client.ask('GET', `/api/v1/calls?project=${project.id}`, undefined, key.headers);
     const [paid] = body['data'] as readonly { readonly payment_id: string }[];
@@ -149,12 +148,13 @@ describe('while the upstream fails the caller is told, and what was paid is cred
     ] as readonly [Respond, number][]) {
       fixture().upstream.respond(respond);
       const failedAgain = await call(project, v2);
-      expect([failedAgain.status, failedAgain.headers.get('payment-response')]).toEqual([status, receipt]);
+      // No receipt: another payment may have paid it, and who has brought this one need not have made it.
+      expect([failedAgain.status, failedAgain.headers.get('payment-response')]).toEqual([status, null]);
       expect(failedAgain.headers.get('access-credit')).toMatch(CREDIT);
     }
     fixture().upstream.respond(answers);
     const served = await call(project, v2);
-    expect(served.headers.get('payment-response')).toBe(receipt);
+    expect(served.headers.get('payment-response')).toBeNull();
     const hits = fixture().hits();
     const again = await call(project, v2);
     expect([served.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, served.text, 'true']);

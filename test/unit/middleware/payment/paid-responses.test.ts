@@ -66,6 +66,8 @@ test('in the memory of this process a response stands as it is, for the one who 
   for (let again = 0; again < 2; again += 1) {
     const found = await of(SECRET, ['another key']).find();
     expect(found && { ...found, body: Buffer.from(found.body) }).toEqual(RESPONSE);
+    // As middleware may that enciphers what is sent in place.
+    found?.body.fill(0);
   }
   expect(await of(`${SECRET}x`).find()).toBeUndefined();
 });
