@@ -9,10 +9,21 @@ import { UsageError } from '../command.js';
 /** Options of every command that asks a server. */
 export const SERVER_FLAGS = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
-/** `parseArgs`, with its complaints as {@link UsageError}. */
+/** `parseArgs`, with its complaints as {@link UsageError}. Of an option that is given twice none is left out in silence. */
 export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
+  const parsed = parsedOf(args, options);
+  const given = new Set<string>();
+  for (const { kind, name } of parsed.tokens.map((it) => ({ name: '', ...it }))) {
+    if (kind !== 'option' || options[name]?.type !== 'string' || options[name]?.multiple) continue;
+    if (given.has(name)) throw new UsageError(`--${name} was given twice, and takes one value`);
+    given.add(name);
+  }
+  return parsed;
+}
+
+function parsedOf<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options });
+    return parseArgs({ args: [...args], allowPositionals: true, options, tokens: true });
   } catch (error) {
     throw new UsageError(complaintOf(error, Object.keys(options)));
   }
@@ -37,6 +48,7 @@ export function readWallet(
   demo: boolean | undefined,
   demoIndex = 0,
 ): KeypairInput | undefined {
+  if (demo && path !== undefined) throw new UsageError('--keypair or --demo, not both');
   if (demo) return demoWallet(demoIndex);
   if (path === undefined) return undefined;
   const text = readSecretFile(path);

@@ -36,15 +36,20 @@ export function readBudget(text: string | undefined, window: string | undefined)
   // What names no token is dollars: a whole SOL is another amount of money.
   const { amount: limit, token } = priceArgument('--budget', /^\d+(\.\d+)?$/.test(price) ? `$${price}` : price);
   const time = named ?? window ?? '';
-  return { text: `${limit} ${token}/${time}`, limit, token, endOf: endOfWindow(time) };
+  return {
+    text: `${limit} ${token}/${time}`,
+    limit,
+    token,
+    endOf: endOfWindow(time, named === undefined ? '--budget-window' : '--budget'),
+  };
 }
 
-function endOfWindow(time: string): WalletBudget['endOf'] {
+function endOfWindow(time: string, flag: string): WalletBudget['endOf'] {
   const known = SPENDING_WINDOWS.find((it) => it === time);
   if (known !== undefined) return (spentAt) => windowEnd(known, spentAt);
   const length = readDuration(time);
   if (length.ok && length.value <= LONGEST_WINDOW_MS) return (spentAt) => spentAt + length.value;
   throw new UsageError(
-    `--budget: "${time}" is no time; it is ${SPENDING_WINDOWS.join(', ')}, or a length of time up to 31d such as "24h"`,
+    `${flag}: "${time}" is no time; it is ${SPENDING_WINDOWS.join(', ')}, or a length of time up to 31d such as "24h"`,
   );
 }

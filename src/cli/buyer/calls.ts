@@ -7,10 +7,11 @@ import { printTable } from '../output/table.js';
 import { printJson, printText } from '../output/terminal.js';
 import { keyNames } from '../seller/find-key.js';
 import { ownSlugs, readableProject } from '../seller/find-project.js';
+import { namingQuery } from '../session/name-flags.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { idsOf } from './named-ids.js';
-import { namingQuery, queryOf, readLimit } from './query-flags.js';
+import { queryOf, readLimit } from './query-flags.js';
 
 type SoldCall = z.output<typeof callsResponse>['data'][number];
 type OwnCall = z.output<typeof ownCallsResponse>['data'][number];

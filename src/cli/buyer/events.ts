@@ -4,8 +4,9 @@ import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
 import { readableProject } from '../seller/find-project.js';
+import { namingQuery } from '../session/name-flags.js';
 import { openSession, understood } from '../session/session.js';
-import { namingQuery, queryOf, readLimit } from './query-flags.js';
+import { queryOf, readLimit } from './query-flags.js';
 
 const TIME_LENGTH = '2026-01-31T12:00:00'.length;
 /** Long ids of what has a name beside them, and what says the same once more. */

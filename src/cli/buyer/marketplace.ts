@@ -15,9 +15,10 @@ import { printPrices, printRoutes } from '../output/price-text.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printStep } from '../output/terminal.js';
 import { serverOf } from '../session/credentials.js';
+import { namingQuery } from '../session/name-flags.js';
 import { readJson, send } from '../session/server-client.js';
 import { understood } from '../session/session.js';
-import { namingQuery, queryOf, readLimit } from './query-flags.js';
+import { queryOf, readLimit } from './query-flags.js';
 
 const NOTHING_FITS = 'nothing is listed that fits; "npx tollhouse marketplace list" shows all';
 const NOTHING_LISTED = 'nothing is listed; projects of your own are shown by "npx tollhouse projects list"';

@@ -1,6 +1,5 @@
 import { readTime } from '../arguments/time-argument.js';
 import { UsageError } from '../command.js';
-import { namingFlags } from '../session/name-flags.js';
 
 /** Flags that leave something out of a list, by the query parameters that they become. */
 export type QueryFlags = Readonly<Record<string, string | undefined>>;
@@ -20,12 +19,6 @@ export function queryOf(flags: QueryFlags): URLSearchParams {
     query.set(name, time === undefined ? text : new Date(time).toISOString());
   }
   return query;
-}
-
-/** What a server refuses of a query that flags have filled, told by the names of these flags. */
-export function namingQuery<T>(query: URLSearchParams, asked: Promise<T>): Promise<T> {
-  const flags = [...query.keys()].map((name) => [`/${name}`, `--${name.replace(/_id$/, '').replaceAll('_', '-')}`]);
-  return namingFlags(Object.fromEntries(flags), asked);
 }
 
 /** How many are shown: 1 to 100. */

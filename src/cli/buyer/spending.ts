@@ -5,9 +5,10 @@ import type { Command } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine } from '../output/terminal.js';
 import { keyNames } from '../seller/find-key.js';
+import { namingQuery } from '../session/name-flags.js';
 import { openSession, understood } from '../session/session.js';
 import { idsOf } from './named-ids.js';
-import { namingQuery, queryOf } from './query-flags.js';
+import { queryOf } from './query-flags.js';
 
 const OTHER_CALLS =
   '"npx tollhouse calls" lists the others as well: free ones, and those that a pass or credit has paid';

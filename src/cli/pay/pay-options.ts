@@ -108,9 +108,9 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
   return {
     url,
-    method: values.method ?? (values.data === undefined ? 'GET' : 'POST'),
+    method: readMethod(values.method) ?? (values.data === undefined ? 'GET' : 'POST'),
     headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
-    body: values.data,
+    body: readBody(values.data),
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     price,
@@ -120,6 +120,27 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     json: values.json,
     out: values.out,
   };
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+// RFC 9110, 5.6.2.
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** Methods are told from others by their case: what is typed small means the one that everybody knows. */
+function readMethod(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!TOKEN.test(text)) throw new UsageError(`--method (-X) must be an HTTP method, such as POST, not "${text}"`);
+  const known = text.toUpperCase();
+  return METHODS.includes(known) ? known : text;
+}
+
+/** As no file is read, what is typed as the name of one would be paid for as if it were the body. */
+function readBody(text: string | undefined): string | undefined {
+  if (!text?.startsWith('@')) return text;
+  const file = text.slice(1);
+  throw new UsageError(
+    `--data (-d) takes the body itself, and "${text}" looks like the name of a file; its text is sent by -d "$(cat ${file})"`,
+  );
 }
 
 function readMax(text: string | undefined): string | undefined {
@@ -148,7 +169,7 @@ const OPTIONS = {
 
 function readHeaderArgument(text: string): [string, string] {
   const colon = text.indexOf(':');
-  if (colon < 1) throw new UsageError(`--header "${text}" must have the form "Name: value"`);
+  if (colon < 1) throw new UsageError(`--header (-H) "${text}" must have the form "Name: value"`);
   return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
 }
 

@@ -8,6 +8,7 @@ import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printLine, printText } from '../output/terminal.js';
+import { namingQuery } from '../session/name-flags.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 import { readableProject } from './find-project.js';
@@ -54,10 +55,10 @@ Examples:
     const project_id = await readableProject(session, name);
     const path = `${fillPath(ANALYTICS_PATHS.analytics, { project_id })}?${query}`;
     if (values.csv) {
-      const csv = await session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
-      printText(await readResponseText(csv));
+      const asked = session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
+      printText(await namingQuery(query, asked.then(readResponseText)));
     } else {
-      const figures = await session.get(path);
+      const figures = await namingQuery(query, session.get(path));
       if (values.json) printJson(figures);
       else print(understood(analyticsResponse, figures));
     }

@@ -13,6 +13,12 @@ export async function namingFlags<T>(flags: FlagsByField, asked: Promise<T>): Pr
   });
 }
 
+/** What a server refuses of a query that flags have filled, told by the names of these flags. */
+export function namingQuery<T>(query: URLSearchParams, asked: Promise<T>): Promise<T> {
+  const flags = [...query.keys()].map((name) => [`/${name}`, `--${name.replace(/_id$/, '').replaceAll('_', '-')}`]);
+  return namingFlags(Object.fromEntries(flags), asked);
+}
+
 function inFlags(refused: RefusedError, flags: FlagsByField): RefusedError {
   const { status, code, message, retryable, waitMs, fields } = refused;
   const told = fields.reduce((text, field) => text.replaceAll(` ${field}: `, ` ${nameOf(field, flags)}: `), message);
