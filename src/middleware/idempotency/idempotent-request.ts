@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { walletOwner } from '../../facilitator/backend/wallet-owner.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { wholeError } from '../../lib/error-text.js';
-import { createSeal, type SealingSecrets, type StoredResponse, sealingFor } from '../response/response-seal.js';
+import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 import { runLeases } from './run-leases.js';
 
 /** What is known of a request that comes under a secret of its client's. */
@@ -90,7 +90,7 @@ export function createIdempotentRequest({
   leaseMs,
   owner,
 }: IdempotentRequestParts): IdempotentRequest {
-  const { id, mark, seal, open, hide, reveal } = createSeal(scope, secret, sealingFor(store, sealedWith));
+  const { id, mark, seal, open, hide, reveal } = createSeal(scope, secret, sealedWith);
   const newLease = () => store.newLease?.() ?? randomUUID();
   let lease = newLease();
   const run = { id, fingerprint: mark(fingerprint), leaseMs, owner };

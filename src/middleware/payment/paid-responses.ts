@@ -4,7 +4,7 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { type TryingOwner, tryAgain } from '../../lib/work/try-again.js';
 import { warnOfLost } from '../idempotency/idempotent-request.js';
 import { withoutExchangeHeaders } from '../response/response-recorder.js';
-import { createSeal, type SealingSecrets, type StoredResponse, sealingFor } from '../response/response-seal.js';
+import { createSeal, type SealingSecrets, type StoredResponse } from '../response/response-seal.js';
 
 /** The response of a payment, kept for the one who may come again. */
 export interface PaidResponse {
@@ -43,7 +43,7 @@ export function paidResponse(
   { secret, sealedWith, payer, keep }: PaidResponseUse,
 ): PaidResponse {
   const owner = payer === undefined ? undefined : walletOwner(payer);
-  const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret, sealingFor(idempotency, sealedWith));
+  const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret, sealedWith);
   return {
     async put(response) {
       const answer = seal(withoutExchangeHeaders(response));

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TollhouseError } from '../../errors/errors.js';
-import type { Facilitator } from '../../facilitator/types.js';
 import { randomPart } from '../../lib/ids.js';
 
 /** A response as it is kept. */
@@ -36,20 +35,12 @@ export interface ResponseSeal {
 
 /** What is sealed with in the place of a secret. */
 export interface SealingSecrets {
-  /** The first seals, and all open. None: what is kept stays as it is. */
+  /** The first seals, and all open. */
   of(secret: string): readonly string[];
   /** Called when something was sealed. */
   sealed?(): void;
   /** Called when none of them has opened what was kept: it may be that one is missing here. */
   notOpened?(): void;
-}
-
-/** What the responses of a store are sealed with: nothing, where nobody reads them but this process, which has them and their secrets in its memory. */
-export function sealingFor(
-  { isOfProcess }: Pick<Facilitator['idempotency'], 'isOfProcess'>,
-  sealedWith: SealingSecrets | undefined,
-): SealingSecrets | undefined {
-  return isOfProcess ? NOTHING : sealedWith;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -58,7 +49,6 @@ const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
 
 const ITSELF: SealingSecrets = { of: (secret) => [secret] };
-const NOTHING: SealingSecrets = { of: () => [] };
 const NOT_OPENED =
   'What is kept of this request cannot be opened here at the moment; nothing was charged for it now. Send it again later, and do not pay anew.';
 
@@ -70,45 +60,35 @@ const NOT_OPENED =
  */
 export function createSeal(scope: string, secret: string, sealedWith: SealingSecrets = ITSELF): ResponseSeal {
   const own = derive(scope, secret);
+  const { name, marking } = own;
   // Most are never asked to open anything, and nothing else than the first has sealed.
-  const keyOf = (it: string) => (it === secret ? own : derive(scope, it)).sealing();
+  const keyOf = (it: string) => (it === secret ? own : derive(scope, it)).sealing;
   const seal = (bytes: Uint8Array) => {
-    const [first] = sealedWith.of(secret);
-    if (first === undefined) return bytes;
     sealedWith.sealed?.();
-    return encrypt(keyOf(first), bytes);
+    return encrypt(keyOf(sealedWith.of(secret)[0] ?? secret), bytes);
   };
   const open = (sealed: Uint8Array) => {
     const keys = sealedWith.of(secret).map((it) => () => keyOf(it));
-    // A copy: whoever is given it may write into it.
-    if (keys.length === 0) return Buffer.from(sealed);
     return decrypt(keys, sealed, () => sealedWith.notOpened?.());
   };
   return {
-    id: own.name.toString('hex'),
-    mark: (text) => createHmac('sha256', own.marking()).update(text).digest('hex'),
+    id: name.toString('hex'),
+    mark: (text) => createHmac('sha256', marking).update(text).digest('hex'),
     seal: (response) => seal(encode(response)),
     open: (sealed) => decode(open(sealed)),
-    hide: (text) => Buffer.from(seal(Buffer.from(text))).toString('base64url'),
+    hide: (text) => seal(Buffer.from(text)).toString('base64url'),
     reveal: (hidden) => open(Buffer.from(hidden, 'base64url')).toString(),
   };
 }
 
 const INFO = Buffer.from('tollhouse answer');
 
-/**
- * HKDF-SHA-256 (RFC 5869) in three blocks, of which each needs the one before it. Node's own makes a key object each time, which costs
- * more than all of this.
- */
+/** HKDF-SHA-256 (RFC 5869) in three blocks. Node's own makes a key object each time, which costs more than all of this. */
 function derive(scope: string, secret: string) {
   const key = hmac(scope, secret);
   const name = hmac(key, INFO, FIRST);
-  let marks: Buffer | undefined;
-  const marking = () => {
-    marks ??= hmac(key, name, INFO, SECOND);
-    return marks;
-  };
-  return { name, marking, sealing: () => hmac(key, marking(), INFO, THIRD) };
+  const marking = hmac(key, name, INFO, SECOND);
+  return { name, marking, sealing: hmac(key, marking, INFO, THIRD) };
 }
 
 const [FIRST, SECOND, THIRD] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)];
@@ -154,8 +134,7 @@ function decryptWith(key: Buffer, sealed: Uint8Array): Buffer {
 function encode({ body, ...rest }: StoredResponse): Uint8Array {
   const head = JSON.stringify(rest);
   const headBytes = Buffer.byteLength(head);
-  // No part of a larger one: where nothing seals it, it is kept itself.
-  const bytes = Buffer.allocUnsafeSlow(LENGTH_BYTES + headBytes + body.length);
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + headBytes + body.length);
   bytes.writeUInt32BE(headBytes);
   bytes.write(head, LENGTH_BYTES);
   bytes.set(body, LENGTH_BYTES + headBytes);

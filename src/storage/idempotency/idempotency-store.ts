@@ -87,8 +87,6 @@ export interface IdempotencyStore {
   release(id: string, lease: string): Promise<boolean>;
   /** Ends a run without a response, as if it had not begun. False when the run is over already, or somebody else's. */
   abandon(id: string, lease: string): Promise<boolean>;
-  /** Whether responses stay in this process's memory. They come encrypted where they do not. Default: they may be read elsewhere. */
-  readonly isOfProcess?: boolean;
   /** Where responses are rows of a database, so that they can be written with other things. Default: they are not. */
   readonly rows?: AnswerRows;
 }

@@ -65,7 +65,6 @@ export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): I
   }
 
   return {
-    isOfProcess: true,
     find: async (id, fingerprint) => find(id, fingerprint),
     begin: async (run) => begin(run),
     async extend(id, lease, leaseMs) {
