@@ -1,5 +1,6 @@
 import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js';
 import { encodePaymentRequiredHeader } from '@x402/core/http';
+import express from 'express';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { openPayFixture, type PayFixture } from '../helpers/fixtures/cli-fixture.js';
 import { askTerms } from '../helpers/transactions/payments.js';
@@ -21,6 +22,7 @@ describe('tollhouse pay without a limit', () => {
     ({ mint } = sandbox.createMint({ decimals: 8 }));
     shop = await fixture.serve((app) => {
       app.get('/dollar', requirePayment({ ...sold, price: '$1' }), (_req, res) => void res.send('sold'));
+      app.post('/echo', express.text(), (req, res) => void res.send(`echo of ${req.body}`));
       app.get('/more', requirePayment({ ...sold, price: '$1.01' }), (_req, res) => void res.send('sold'));
     });
     const required = await askTerms(`${shop}/dollar`);
@@ -57,6 +59,15 @@ describe('tollhouse pay without a limit', () => {
       ),
     });
     expect(fixture.held()).toBe(19_000_000n);
+  });
+
+  test('sends a method that is typed small as the one that everybody knows, and a body as it is', async () => {
+    const asText = ['-H', 'Content-Type: text/plain'];
+    for (const typed of [
+      ['-X', 'post', '-d', 'it'],
+      ['--data-raw', '@it'],
+    ])
+      expect((await pay(`${shop}/echo`, ...asText, ...typed)).text).toContain(`echo of ${typed.at(-1)}`);
   });
 
   test('a HEAD, which buys nothing, is told why it is not paid for', async () => {

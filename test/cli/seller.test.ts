@@ -322,9 +322,9 @@ describe('those who sell', () => {
       expect(paid).toMatchObject({ code: 0, text: expect.stringContaining('served') });
       expect((await run('analytics', 'weather')).text).toMatch(/total +1 +1 +\d+ +1 +0.01 /);
       expect((await run('analytics', 'weather', '--interval', 'hour', '--csv')).out).toMatch(/^t,calls,paid,.*\r\n/);
-      const asked = ['--json', '--from', '2026-01-31', '--to', '2026-02-02'];
       const backwards = await run('analytics', 'weather', '--from', '2026-01-02', '--to', '2026-01-01');
       expect(backwards.text).toContain(' --from: must be before "to"');
+      const asked = ['--json', '--from', '2026-01-31', '--to', '2026-02-02'];
       const figures = jsonOf(await run('analytics', 'weather', ...asked));
       expect(figures).toMatchObject({ from: '2026-01-31T00:00:00.000Z', totals: { calls: 0 } });
     });

@@ -14,6 +14,17 @@ function paymentArgs({ demo, ...wrong }: Readonly<Record<string, string | boolea
   return ['create-payment', ...flags, '--server', 'http://127.0.0.1:1', ...(demo ? ['--demo'] : [])];
 }
 
+/** What is typed behind an address to pay, and what is told before anything is asked there. */
+const PAY_MISTAKES: readonly (readonly [string[], string])[] = [
+  [['--keypair', '/none.json', '--demo'], '--keypair or --demo, not both'],
+  [['--demo', '-d', 'a=1', '-d', 'b=2'], '--data was given twice, and takes one value'],
+  [['--demo', '-d', '@order.json'], 'looks like the name of a file; its text is sent by -d "$(cat order.json)"'],
+  [['--demo', '-d', '{}', '--data-raw', '@x'], '--data or --data-raw, not both'],
+  [['--demo', '-X', 'GE T'], '--method (-X) must be an HTTP method, such as POST, not "GE T"'],
+  [['--demo', '-H', 'X-Key toll'], '--header (-H) "X-Key toll" must have the form "Name: value"'],
+  [['--demo', '--budget', '1', '--budget-window', '24'], '--budget-window: "24" is no time'],
+];
+
 describe('tollhouse', () => {
   let fixture: CliFixture;
   let server: CliFixture['server'];
@@ -163,17 +174,7 @@ describe('tollhouse', () => {
     [['sandbox', '8900'], '"8900" is not understood; usage: tollhouse sandbox'],
     [['sandbox', '--port', '70000'], '--port must be a port number from 0 (a free one) to 65535, not "70000"'],
     [['pay', 'ftp://127.0.0.1/x', '--demo'], 'is not a URL; it starts with http:// or https://'],
-    ...[
-      [['--keypair', '/none.json', '--demo'], '--keypair or --demo, not both'],
-      [['--demo', '-d', 'a=1', '-d', 'b=2'], '--data was given twice, and takes one value'],
-      [['--demo', '-d', '@order.json'], 'looks like the name of a file; its text is sent by -d "$(cat order.json)"'],
-      [['--demo', '-X', 'GE T'], '--method (-X) must be an HTTP method, such as POST, not "GE T"'],
-      [['--demo', '-H', 'X-Key toll'], '--header (-H) "X-Key toll" must have the form "Name: value"'],
-      [['--demo', '--budget', '1', '--budget-window', '24'], '--budget-window: "24" is no time'],
-    ].map(([wrong, told]): [string[], string] => [
-      ['pay', 'http://127.0.0.1:1/x', ...Array.from(wrong ?? [])],
-      String(told),
-    ]),
+    ...PAY_MISTAKES.map(([wrong, told]): [string[], string] => [['pay', 'http://127.0.0.1:1/x', ...wrong], told]),
     [['balance', '--demo', '--network', 'devnet'], 'did you mean "solana-devnet"?'],
     [['sandbox', '--network', 'mainnet'], 'did you mean "solana"?'],
     [['doktor'], 'did you mean "doctor"?'],

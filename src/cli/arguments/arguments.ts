@@ -9,14 +9,14 @@ import { UsageError } from '../command.js';
 /** Options of every command that asks a server. */
 export const SERVER_FLAGS = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
-/** `parseArgs`, with its complaints as {@link UsageError}. Of an option that is given twice none is left out in silence. */
+/** `parseArgs`, with its complaints as {@link UsageError}; an option of one value that is given twice is one of them. */
 export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   const parsed = parsedOf(args, options);
   const given = new Set<string>();
-  for (const { kind, name } of parsed.tokens.map((it) => ({ name: '', ...it }))) {
-    if (kind !== 'option' || options[name]?.type !== 'string' || options[name]?.multiple) continue;
-    if (given.has(name)) throw new UsageError(`--${name} was given twice, and takes one value`);
-    given.add(name);
+  for (const token of parsed.tokens) {
+    if (token.kind !== 'option' || token.value === undefined || options[token.name]?.multiple) continue;
+    if (given.has(token.name)) throw new UsageError(`--${token.name} was given twice, and takes one value`);
+    given.add(token.name);
   }
   return parsed;
 }

@@ -8,7 +8,7 @@ import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
 import { UsageError } from '../command.js';
 import type { AnswerForm } from './answers/give-answer.js';
 import { PASSES_KEPT_IN } from './kept-passes.js';
-import { KEPT_IN } from './kept-payment.js';
+import { KEPT_IN, quoted } from './kept-payment.js';
 
 /** What `tollhouse pay` was asked to do. */
 export interface PayOptions extends AnswerForm {
@@ -51,7 +51,8 @@ the site that was asked alone, and pays what is asked then.
   --budget-window <w>  that time beside an amount alone, --budget 1 --budget-window 24h: what was spent counts for so long
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
-  -d, --data <text>  request body
+  -d, --data <text>  request body; what begins with @ is taken for the name of a file, and refused
+  --data-raw <text>  request body, whatever it begins with
   --anew             pays, whatever was bought before; a pass that can be renewed goes on from its end,
                      and covers the request instead where more than one of its times is left of it
   --out <file>       writes the body of what is served to a new file; one that is there is told before anything is paid
@@ -90,7 +91,20 @@ export function readPayCommand(args: readonly string[]): PayOptions | ResumeOpti
   if (out === '') throw new UsageError('--out must be the name of a file');
   if (resume === undefined) return readPayOptions(values, positionals);
   const named = (
-    ['keypair', 'demo', 'rpc', 'price', 'max', 'budget', 'budget-window', 'anew', 'method', 'header', 'data'] as const
+    [
+      'keypair',
+      'demo',
+      'rpc',
+      'price',
+      'max',
+      'budget',
+      'budget-window',
+      'anew',
+      'method',
+      'header',
+      'data',
+      'data-raw',
+    ] as const
   ).filter((it) => values[it]);
   if (positionals.length + named.length > 0)
     throw new UsageError('--resume sends what is in its file, and takes nothing else but --json and --out');
@@ -106,11 +120,12 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
   const price = values.price === undefined ? undefined : priceArgument('--price', values.price);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
+  const body = readBody(values);
   return {
     url,
-    method: readMethod(values.method) ?? (values.data === undefined ? 'GET' : 'POST'),
+    method: readMethod(values.method) ?? (body === undefined ? 'GET' : 'POST'),
     headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
-    body: readBody(values.data),
+    body,
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     price,
@@ -135,11 +150,11 @@ function readMethod(text: string | undefined): string | undefined {
 }
 
 /** As no file is read, what is typed as the name of one would be paid for as if it were the body. */
-function readBody(text: string | undefined): string | undefined {
-  if (!text?.startsWith('@')) return text;
-  const file = text.slice(1);
+function readBody({ data, 'data-raw': raw }: Pick<Arguments['values'], 'data' | 'data-raw'>): string | undefined {
+  if (data !== undefined && raw !== undefined) throw new UsageError('--data or --data-raw, not both');
+  if (!data?.startsWith('@')) return data ?? raw;
   throw new UsageError(
-    `--data (-d) takes the body itself, and "${text}" looks like the name of a file; its text is sent by -d "$(cat ${file})"`,
+    `--data (-d) takes the body itself, and "${data}" looks like the name of a file; its text is sent by -d "$(cat ${quoted(data.slice(1))})", and what does begin with @ by --data-raw`,
   );
 }
 
@@ -163,6 +178,7 @@ const OPTIONS = {
   method: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
   data: { type: 'string', short: 'd' },
+  'data-raw': { type: 'string' },
   out: { type: 'string' },
   resume: { type: 'string' },
 } as const;
