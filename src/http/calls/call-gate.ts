@@ -118,15 +118,15 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
     watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
-    usedFor: (paymentId) => creditOf(gateway, paymentId),
+    usedDetail: (paymentId) => spentCreditOf(gateway, paymentId),
     beforeReplay: takeOffErrorHeaders,
     beforeRunAgain: (req) => gateway.calls.enter(callOf(req), 'payment'),
     ...paidServer,
   };
 }
 
-/** What became of a payment whose call was not charged. */
-async function creditOf({ receipts }: Pick<Gateway, 'receipts'>, paymentId: string): Promise<string | undefined> {
+/** What is told of a payment whose call was not charged; undefined where it was, or is not known. */
+async function spentCreditOf({ receipts }: Pick<Gateway, 'receipts'>, paymentId: string): Promise<string | undefined> {
   const calls = (await receipts.find(paymentId))?.calls ?? [];
   return calls.some(({ credit }) => credit?.kind === 'given') ? CREDIT_SPENT : undefined;
 }

@@ -64,7 +64,7 @@ export interface PaymentGate {
    * Asked of a payment that is used and has left neither a response nor a pass, by its id: what became of it, in sentences for its payer.
    * Undefined, and by default: no more is known.
    */
-  readonly usedFor?: (paymentId: string) => Promise<string | undefined>;
+  readonly usedDetail?: (paymentId: string) => Promise<string | undefined>;
   /** Called before a kept response is sent again: takes off the headers that are for other responses only. */
   readonly beforeReplay?: (res: Response) => void;
   /** Called before a request that was run before is run again. Where it rejects, the run does not count. */

@@ -58,7 +58,7 @@ export async function sendUsed(
   const { passes, tokens } = gate.options.facilitator;
   const pass = await passes.findByPayment(id);
   if (pass === undefined) {
-    const detail = (await gate.usedFor?.(id)) ?? cause.detail;
+    const detail = (await gate.usedDetail?.(id)) ?? cause.detail;
     return challenge(withReceipt({ ...cause, detail }, receipt));
   }
   const told = await tellOf(gate, req, id, isTheirs);

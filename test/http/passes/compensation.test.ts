@@ -114,12 +114,18 @@ describe.each(DAILY_EXPRESSES)('a request that fails once its money has landed, 
   });
 
   test('is good for another request of the route, and of no other', async () => {
-    const { token } = await failed('/report/a');
+    const { token, answer } = await failed('/report/a');
     expect(await passAnswer(await get('/other/a', token))).toMatchObject({
       status: 402,
       code: 'pass_of_another_route',
     });
-    expect(await passAnswer(await get('/report/b', token))).toMatchObject({ status: 200, left: '0 USDC' });
+    const other = await get('/report/b', token);
+    expect(await passAnswer(other.clone())).toMatchObject({ status: 200, left: '0 USDC' });
+    // Its handler finds the payment that the credit is of.
+    expect(await other.json()).toEqual({
+      payer: fixture.payer.publicKey.toBase58(),
+      paid: receiptOf(answer).transaction,
+    });
   });
 
   test('succeeds with the very same payment, whose response can be had again then', async () => {

@@ -70,6 +70,21 @@ describe('what is simulated', () => {
   });
 });
 
+test.each([
+  ['buys nothing where it was sent before a backup that was restored: it may have been served', true, 'served'],
+  ['is served where no backup was restored', false, 'open'],
+])('a payment that was on its way, and has landed since, %s', async (_what, isRestored, status) => {
+  const fixture = openPaymentService(
+    isRestored ? { remembersUntil: 1, remembersSince: Number.MAX_SAFE_INTEGER } : undefined,
+  );
+  fixture.chain.sent = { status: 'unknown' };
+  const { claim, payment, terms, settlement } = await settleNew(fixture);
+  expect(settlement.status).toBe('pending');
+  await claim.keep();
+  const opened = await fixture.service.openPayment(payment, terms, USE);
+  expect(opened.status).toBe(status);
+});
+
 test('terms are known of a payment that was sent, not of one that is only held or that nobody knows', async () => {
   const { service } = openPaymentService();
   const { payment, terms } = newPayment();
