@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { randomPart } from '../../lib/ids.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
@@ -27,16 +27,16 @@ const MAX_TRIES = 20;
  */
 export function createSignInSessions({ secret, ...setup }: SignInSessionSetup): SignInSessions {
   const { counters } = setup;
-  let key: Uint8Array | undefined;
-  const keyOf = (): MaybePromise<Uint8Array> =>
+  let key: KeyObject | undefined;
+  const keyOf = (): MaybePromise<KeyObject> =>
     key ??
     secret().then((it) => {
-      key = createHmac('sha256', it).update('sign-in sessions').digest();
+      key = createSecretKey(createHmac('sha256', it).update('sign-in sessions').digest());
       return key;
     });
 
   function macOf(
-    key: Uint8Array,
+    key: KeyObject,
     said: readonly [wallet: string, endsAt: string, series: string],
     request: IdentityRequest,
   ) {
