@@ -12,7 +12,7 @@ import type { InspectedPayment } from '../backend/backend.js';
 import { online } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
-import { leftAfter, spendersIn, spendingOf } from '../sponsorship/spending.js';
+import { fundsAfter, spendingOf } from '../sponsorship/spending.js';
 import type { LookAtFunds } from '../sponsorship/sponsorship.js';
 import { type FaultParts, whyNotTaken } from './why-not-taken.js';
 
@@ -55,7 +55,7 @@ export async function lookAtFunds(
   const receivers = receiversOf(inspected);
   const guards = guardsToProve(inspected);
   const look = parts.flight.nextLook();
-  const accounts = [...spending, ...receivers].map(({ account }) => account);
+  const accounts = accountsOf(spending, receivers);
   const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
   const simulation = await simulateInSpan(parts, inspected, asked);
   if (simulation.err !== null) return { ok: false, refusal: await whyNotTaken(parts, inspected, simulation) };
@@ -65,10 +65,16 @@ export async function lookAtFunds(
   const checking = checkReceivers(parts, receivers, simulation.accounts?.slice(spending.length));
   const foreign = isPending(checking) ? await checking : checking;
   if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
-  const left = leftAfter(spending, simulation);
-  const sight = { look, slot: simulation.slot, left, spenders: spendersIn(spending, simulation) };
+  const sight = { look, slot: simulation.slot, ...fundsAfter(spending, simulation) };
   verified.set(transaction.messageHash, sight);
   return { ok: true, sight };
+}
+
+/** The accounts that are looked at: those that are spent from first. */
+function accountsOf(...lists: readonly (readonly { readonly account: string }[])[]): readonly string[] {
+  const accounts: string[] = [];
+  for (const list of lists) for (const { account } of list) accounts.push(account);
+  return accounts;
 }
 
 /** What a node says of a payment, and whether it could not compare it with what has landed. */
@@ -133,7 +139,9 @@ export async function checkUnseen(
 function receiversOf({ transfer, sponsored, terms, recipients = [terms.payTo] }: InspectedPayment): ReceivingAccount[] {
   if (transfer === undefined || !sponsored) return [];
   const { mint, program } = transfer;
-  return recipients.map((wallet) => ({ wallet, account: associatedTokenAddress(wallet, mint, program) }));
+  const receivers: ReceivingAccount[] = [];
+  for (const wallet of recipients) receivers.push({ wallet, account: associatedTokenAddress(wallet, mint, program) });
+  return receivers;
 }
 
 /** A node that does not show accounts with a simulation is asked for them. */

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { Supported } from '../../protocol/supported.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
@@ -31,8 +32,11 @@ export function createOffered({ network, feePayers, blockhashes, monitor, feeLim
     if (feePayer === undefined || monitor.known()?.status === 'down') return nothing;
     const hint = blockhashes.peek();
     if (last !== undefined && last.hint === hint) return last.supported;
-    const kind = { scheme: 'exact', network, feePayer };
-    const supported = { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
+    const supported = {
+      kinds: [{ scheme: 'exact', network, feePayer, ...defined({ hint }) }],
+      extensions: [],
+      signers,
+    };
     last = { hint, supported };
     return supported;
   };

@@ -17,7 +17,7 @@ export interface Sight {
   readonly slot: number;
   /** What is left in each account when the payment in question is made; missing where the node did not show it. */
   readonly left: ReadonlyMap<string, bigint>;
-  /** Who may empty one of the accounts, by the names of `spendersIn`. */
+  /** Who may empty one of the accounts, by the names of `fundsAfter`. */
   readonly spenders: readonly string[];
 }
 

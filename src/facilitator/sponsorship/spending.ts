@@ -42,34 +42,31 @@ function readSpending({ plain }: Pick<DecodedTransaction, 'plain'>): readonly To
   return [...spending.values()];
 }
 
-/** What a simulation shows to be left in the accounts; those that the node does not show are missing. */
-export function leftAfter(
-  spending: readonly TokenSpending[],
-  { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
-): ReadonlyMap<string, bigint> {
-  const left = new Map<string, bigint>();
-  spending.forEach(({ account, kind }, index) => {
-    const state = accounts[index] ?? null;
-    const amount = kind === 'sol' ? state?.lamports : tokenAccountOf(state)?.amount;
-    if (amount !== undefined) left.set(account, amount);
-  });
-  return left;
+/** What a simulation shows of the accounts that a payment spends from. */
+export interface FundsAfter {
+  /** What is left in each; those that the node does not show are missing. */
+  readonly left: ReadonlyMap<string, bigint>;
+  /**
+   * Who may take the money away before the payment lands: the owner of each, who need not be the one who signs, and its delegate. Owners are
+   * named by their wallets; delegates apart from wallets, as anybody may name anybody his delegate.
+   */
+  readonly spenders: readonly string[];
 }
 
-/**
- * Who may take the money away before the payment lands, as a simulation shows the accounts first: the owner of each, who need not be the
- * one who signs, and its delegate. Owners are named by their wallets; delegates apart from wallets, as anybody may name anybody his delegate.
- */
-export function spendersIn(
+/** Reads what a simulation shows of the accounts that are spent from, which it shows first. */
+export function fundsAfter(
   spending: readonly TokenSpending[],
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
-): readonly string[] {
-  const names: string[] = [];
-  for (let index = 0; index < spending.length; index += 1) {
+): FundsAfter {
+  const left = new Map<string, bigint>();
+  const spenders: string[] = [];
+  for (const [index, { account, kind }] of spending.entries()) {
     const state = accounts[index] ?? null;
-    const [owner, delegate] = [tokenAccountOf(state)?.owner, delegateOf(state)];
-    if (owner !== undefined) names.push(owner);
-    if (delegate !== undefined) names.push(`delegate ${delegate}`);
+    const [tokens, delegate] = [tokenAccountOf(state), delegateOf(state)];
+    const amount = kind === 'sol' ? state?.lamports : tokens?.amount;
+    if (amount !== undefined) left.set(account, amount);
+    if (tokens !== undefined) spenders.push(tokens.owner);
+    if (delegate !== undefined) spenders.push(`delegate ${delegate}`);
   }
-  return names;
+  return { left, spenders };
 }

@@ -70,11 +70,11 @@ async function decideBrought(
   if (fingerprint === undefined) return refused(() => undefined); // The client is gone.
   const retry = gate.retryFor?.(req) ?? retryOf(req, payment);
   const claimed = await claimFor(gate, req, payment, offered, {
-    ...(gate.useFor ?? useAtHost)(req, gate.options),
     commitment: gate.options.commitment,
     simulate: gate.options.settle === 'after',
     fingerprint,
     retryHash: retry.hash,
+    ...(gate.useFor ?? useAtHost)(req, gate.options),
   });
   return decisionOn({ req, res, gate, payment, codec, offered, ...claimed, retry, challenge });
 }

@@ -77,7 +77,7 @@ function readSimulatedAccounts(
   asked: readonly string[],
 ): readonly (AccountState | null)[] | undefined {
   if (asked.length === 0 || accounts === undefined || accounts === null) return undefined;
-  return list(accounts, 'accounts', asked.length).map(readAccount);
+  return listOf(list(accounts, 'accounts', asked.length), 'accounts', readAccount);
 }
 
 /** Only groups that hold a call count: some nodes list an empty group for each instruction. */

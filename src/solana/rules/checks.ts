@@ -110,7 +110,8 @@ export function checkPayment(transaction: DecodedTransaction, terms: Terms, poli
 /** Reads out of a transaction what the rules look at. */
 export function subjectOf(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): Subject {
   const instructions = transaction.plain;
-  const transfers = instructions.filter((it) => it.kind === 'token-transfer');
+  const transfers: TokenTransfer[] = [];
+  for (const it of instructions) if (it.kind === 'token-transfer') transfers.push(it);
   // Signers stand first among the accounts: the fee payer, then the one other that `twoSigners` allows.
   const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';
   return { transaction, instructions, payer, memo: terms.memo, policy, terms, transfers };

@@ -85,7 +85,13 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
   if (fault !== undefined) return undecodable(fault);
   // Accounts of lookup tables have no name before it has landed; such a payment is refused before its instructions are read.
   const named = loaded.length === 0 ? accounts : [...accounts, ...loaded];
-  const instructions = compiled.map((it) => resolve(it, named));
+  const instructions: Instruction[] = [];
+  const plain: PlainInstruction[] = [];
+  for (const it of compiled) {
+    const instruction = resolve(it, named);
+    instructions.push(instruction);
+    plain.push(readInstruction(instruction));
+  }
   return {
     ok: true,
     transaction: {
@@ -99,7 +105,7 @@ function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
       requiredSignatures: header.required,
       blockhash,
       instructions,
-      plain: instructions.map(readInstruction),
+      plain,
       lookupTables,
     },
   };

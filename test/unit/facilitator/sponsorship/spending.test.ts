@@ -1,4 +1,4 @@
-import { leftAfter, spendingOf } from '../../../../src/facilitator/sponsorship/spending.js';
+import { fundsAfter, spendingOf } from '../../../../src/facilitator/sponsorship/spending.js';
 import { NATIVE_SOL } from '../../../../src/solana/transaction/programs.js';
 import { newPayment, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
@@ -29,7 +29,7 @@ test('what is left is read from what a simulation shows, and what it does not sh
   const sol = { account: 'wallet', kind: 'sol', most: 1n, least: 1n } as const;
   const token = { account: 'tokens', kind: 'token', most: 1n, least: 1n } as const;
   const wallet = { lamports: 7n, owner: NATIVE_SOL, data: new Uint8Array() };
-  expect(leftAfter([sol, token], { accounts: [wallet, wallet] })).toEqual(new Map([['wallet', 7n]]));
-  expect(leftAfter([token, sol], { accounts: [null, null] })).toEqual(new Map());
-  expect(leftAfter([token, sol], {})).toEqual(new Map());
+  expect(fundsAfter([sol, token], { accounts: [wallet, wallet] }).left).toEqual(new Map([['wallet', 7n]]));
+  expect(fundsAfter([token, sol], { accounts: [null, null] }).left).toEqual(new Map());
+  expect(fundsAfter([token, sol], {}).left).toEqual(new Map());
 });
