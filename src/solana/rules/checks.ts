@@ -118,8 +118,7 @@ export function subjectOf(transaction: DecodedTransaction, terms: Terms, policy:
 }
 
 /** A token account of ours as source could only be drained through a delegate; a payment to oneself pays nobody. */
-function checkSource({ transfers, policy, terms }: Subject): Reason | undefined {
-  const [transfer] = transfers;
+function checkSource({ transfers: [transfer], policy, terms }: Subject): Reason | undefined {
   if (transfer === undefined) return undefined;
   if (isTokenAccountOf(policy.managedKeys, transfer.source, terms.asset)) {
     return 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds';
@@ -127,8 +126,7 @@ function checkSource({ transfers, policy, terms }: Subject): Reason | undefined 
   return transfer.source === transfer.destination ? 'invalid_exact_svm_payload_recipient_mismatch' : undefined;
 }
 
-function checkDestination({ transfers, terms }: Subject): Reason | undefined {
-  const [transfer] = transfers;
+function checkDestination({ transfers: [transfer], terms }: Subject): Reason | undefined {
   if (transfer === undefined) return undefined;
   const expected = associatedTokenAddress(terms.payTo, terms.asset, transfer.program);
   return transfer.destination === expected ? undefined : 'invalid_exact_svm_payload_recipient_mismatch';
