@@ -70,6 +70,22 @@ describe('tollhouse pay without a limit', () => {
       expect((await pay(`${shop}/echo`, ...asText, ...typed)).text).toContain(`echo of ${typed.at(-1)}`);
   });
 
+  test('is told by the words of the server why it offers nothing', async () => {
+    const required = { x402Version: 2, resource: { url: `${shop}/closed` }, accepts: [] };
+    const closed = await fixture.serve((app) => {
+      app.get('/closed', (_req, res) => {
+        res.setHeader('PAYMENT-REQUIRED', Buffer.from(JSON.stringify(required)).toString('base64'));
+        res.status(402).json({ detail: 'Nobody can buy it at the moment.' });
+      });
+    });
+    expect(await pay(`${closed}/closed`)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining(
+        'the 402 offers no terms to pay; the server says: Nobody can buy it at the moment.\n',
+      ),
+    });
+  });
+
   test('a HEAD, which buys nothing, is told why it is not paid for', async () => {
     const before = fixture.held();
     const told = 'a HEAD has no body, and gates sell nothing for it: pay with -X GET';

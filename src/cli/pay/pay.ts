@@ -5,7 +5,7 @@ import { openBudget } from '../budget/open-budget.js';
 import { type Command, CommandError } from '../command.js';
 import { tellStep } from '../output/terminal.js';
 import { giveBody, requireNewFile } from './answers/give-answer.js';
-import { asksToSignIn, bodyText } from './ask-url.js';
+import { asksToSignIn, bodyText, reasonGiven } from './ask-url.js';
 import { askUnpaid } from './enter-unpaid.js';
 import { type KeptPayment, keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, type ResumeOptions, readPayCommand } from './pay-options.js';
@@ -37,7 +37,10 @@ async function payUrl(options: PayOptions): Promise<number> {
     return unpaid.status < 400 ? 0 : 1;
   }
   const offers = readOffers(unpaid.header, bodyText(unpaid));
-  if (!offers.ok) throw new CommandError(offers.detail);
+  if (!offers.ok) {
+    const reason = reasonGiven(unpaid);
+    throw new CommandError(`${offers.detail}${reason === undefined ? '' : `; the server says: ${reason}`}`);
+  }
   const sent = await preparePayment({ ...options, url, headers: { ...options.headers, ...proof } }, offers.value);
   return sendUrlPayment(sent, keep(sent), { form: options, isResumed: false });
 }

@@ -116,7 +116,7 @@ function createCallGate(parts: CallGatesParts, at: CallRoute): CallGate {
     retryFor: createCallRetry(gateway),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.
     watch: () => facilitator.setup.begin(),
-    unpaid: unpaid(project, route, sold?.inWords ?? ''),
+    unpaid: payTo === undefined ? unoffered(project, route) : unpaid(project, route, sold?.inWords ?? ''),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     usedDetail: (paymentId) => spentCreditOf(gateway, paymentId),
     beforeReplay: takeOffErrorHeaders,
@@ -170,16 +170,29 @@ export function facilitatorOf(networks: Networks<EmbeddedFacilitator>, { price }
 const PRICED = 'This call has a price. Pay one of the offered terms';
 
 function unpaid(project: ProjectRecord, route: string | undefined, offers: string): RequiredCause {
-  const { slug, price } = project;
   const code = 'payment_required';
-  const cause = (detail: string) =>
-    offers === '' ? ({ code, detail } as const) : withOffers({ code, detail }, offers);
-  if (price.pass !== undefined) return cause(`${PRICED}, through x402.`);
+  const others = project.price.pass === undefined ? `, or ${byProof(project, route)}` : ', through x402.';
+  const cause = { code, detail: PRICED + others } as const;
+  return offers === '' ? cause : withOffers(cause, offers);
+}
+
+const SEVERAL =
+  'This call has a price that goes to several recipients. A payment of x402 has one, and this service has no wallet that takes it for them and pays them out (its operator sets SPLIT_KEYPAIR)';
+
+/** Where x402 cannot pay: clients of x402 find no terms, and passes are sold by it alone. */
+function unoffered(project: ProjectRecord, route: string | undefined): RequiredCause {
+  const others =
+    project.price.pass === undefined ? `: ${byProof(project, route)}` : ', so that nobody can buy it at the moment.';
+  return { code: 'payment_required', detail: SEVERAL + others };
+}
+
+/** How a call is paid without x402. */
+function byProof(project: ProjectRecord, route: string | undefined): string {
+  const { slug } = project;
   const asked = route === undefined ? `"project": "${slug}"` : `"project": "${slug}", "method": …, "path": …`;
-  return cause(
-    `${PRICED}, or make a payment with POST /create-payment ` +
-      `{${asked}} and your service key, settle it in its time, and send base64 of its signature as ` +
-      'X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, with the ' +
-      `memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`,
+  return (
+    `make a payment with POST /create-payment {${asked}} and your service key, settle it in its time, and send base64 of its ` +
+    'signature as X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, ' +
+    `with the memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`
   );
 }

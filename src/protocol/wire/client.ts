@@ -1,5 +1,5 @@
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
-import { firstFault, type Parsed, parsed, unparsed } from '../../lib/parsed.js';
+import { firstFault, isRecord, type Parsed, parsed, unparsed } from '../../lib/parsed.js';
 import type { Terms } from '../types.js';
 import { readHeader, writeHeader } from './json.js';
 import { readTerms, type WireTerms } from './terms.js';
@@ -53,8 +53,16 @@ function readRequired(text: string) {
   return json.ok ? PaymentRequiredV2Schema.safeParse(json.value).data : undefined;
 }
 
+const NOTHING = 'the 402 offers no terms to pay';
+
+/** A server that takes no payment of x402 at the moment has none. */
+function offersNothing(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value['accepts']) && value['accepts'].length === 0;
+}
+
 function readOffersV2(value: unknown): Parsed<readonly PayableTerms[]> {
   const offer = PaymentRequiredV2Schema.safeParse(value);
+  if (offersNothing(value)) return unparsed(NOTHING);
   if (!offer.success) return unparsed(`PAYMENT-REQUIRED: ${firstFault(offer.error.issues)}`);
   const { accepts, resource, extensions } = offer.data;
   return payable(accepts, (accepted) => ({
@@ -71,7 +79,9 @@ function readOffersV2(value: unknown): Parsed<readonly PayableTerms[]> {
 }
 
 function readOffersV1(body: string): Parsed<readonly PayableTerms[]> {
-  const offer = PaymentRequiredV1Schema.safeParse(jsonOf(body));
+  const value = jsonOf(body);
+  const offer = PaymentRequiredV1Schema.safeParse(value);
+  if (offersNothing(value)) return unparsed(NOTHING);
   if (!offer.success) return unparsed('the answer has no PAYMENT-REQUIRED header, and its body is no x402 offer');
   const accepts = offer.data.accepts.map((it) => ({ ...it, amount: it.maxAmountRequired }));
   return payable(accepts, ({ scheme, network }) => ({

@@ -124,7 +124,8 @@ describe('the offer of version 2', () => {
     ['no JSON', Buffer.from('{').toString('base64'), /^PAYMENT-REQUIRED is not base64 of JSON: /],
     ['a list', header([]), /^PAYMENT-REQUIRED: /],
     ['another version', header({ ...required(WIRE_TERMS), x402Version: 1 }), /^PAYMENT-REQUIRED: x402Version: /],
-    ['no terms', header({ x402Version: 2, resource: RESOURCE }), /^PAYMENT-REQUIRED: accepts: Required/],
+    ['no list of terms', header({ x402Version: 2, resource: RESOURCE }), /^PAYMENT-REQUIRED: accepts: Required/],
+    ['no terms', header(required()), /^the 402 offers no terms to pay$/],
   ])('a header with %s is refused with the reason, even beside a good body', (_, text, detail) => {
     const { body } = x402V1.challenge({ resource: RESOURCE, terms: [TERMS] });
     expect(readOffers(headersOf({ 'PAYMENT-REQUIRED': text }), JSON.stringify(body))).toEqual({
@@ -141,6 +142,14 @@ describe('the offer of version 1', () => {
     const text = offers.value[0]!.headerValue(TRANSACTION);
     expect(JSON.parse(Buffer.from(text, 'base64').toString())).toStrictEqual(PAYLOAD_V1);
     expect(PAYLOAD_V1.payload.transaction).toBe(TRANSACTION_BASE64);
+  });
+
+  test('of no terms offers nothing', () => {
+    const { body } = x402V1.challenge({ resource: RESOURCE, terms: [] });
+    expect(readOffers(headersOf({}), JSON.stringify(body))).toEqual({
+      ok: false,
+      detail: 'the 402 offers no terms to pay',
+    });
   });
 
   test('of other chains alone offers nothing', () => {
