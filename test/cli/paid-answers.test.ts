@@ -17,12 +17,17 @@ describe('what tollhouse pay has bought', () => {
   let fixture: PayFixture;
   let shop: string;
   let isServed = false;
+  let isWell = false;
 
   beforeAll(async () => {
     fixture = await openPayFixture();
     const gate = requirePayment(fixture.sold);
     shop = await fixture.serve((app) => {
       app.get('/picture', gate, (_req, res) => void res.type('png').send(PICTURE));
+      app.get('/ill', requirePayment({ ...fixture.sold, settle: 'before' }), (_req, res) => {
+        if (isWell) res.send('well again');
+        else res.status(500).send('ill');
+      });
       app.get('/long', gate, (_req, res) => void res.send(LONG));
       app.get('/short', gate, (_req, res) => {
         isServed = true;
@@ -61,6 +66,16 @@ describe('what tollhouse pay has bought', () => {
       Reflect.deleteProperty(process.stdout, 'isTTY');
     }
   }
+
+  test('is credit where its call failed, which the same payment uses once it is served', async () => {
+    const failed = await fixture.run(...payArgs('/ill'));
+    expect(failed.code).toBe(1);
+    expect(failed.text).toMatch(/credit +\S.*\n/);
+    expect(failed.text).toContain('it is never taken twice, and its credit pays the call, once that is served');
+    isWell = true;
+    expect(await fixture.run(...resumeArgs(failed.text))).toMatchObject({ code: 0, out: 'well again' });
+    expect(fixture.held()).toBe(4_500_000n);
+  });
 
   test('goes to a pipe whole, as the bytes that came, and nothing else does', async () => {
     expect(await bytesOf(payArgs('/picture'))).toEqual(PICTURE);

@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { tellStep } from '../output/terminal.js';
 import { type AnswerForm, giveJson } from './answers/give-answer.js';
-import { coveredUntil, type PaymentVerdict } from './answers/payment-verdict.js';
+import { coveredUntil, type PaymentVerdict, verdictOf } from './answers/payment-verdict.js';
 import { leadsTo } from './answers/redirect.js';
 import { type PayableRequest, reasonGiven, type UrlResponse } from './ask-url.js';
 import { type AffordableTerms, showAmount, type WalletHoldings } from './pay-terms.js';
@@ -78,11 +78,14 @@ export async function printChange({ before, paidIn }: UrlPayment, after: Promise
 
 /**
  * Shows how the same payment is sent again.
- * @param how - `isRefused` where the server has refused what had been sent before: it promises nothing then
+ * @param response - to what was sent last, which may have refused it: that promises nothing then
  */
-export function printAgain(command: string, { isRefused = false }: { readonly isRefused?: boolean } = {}): void {
+export function printAgain(command: string, response?: UrlResponse): void {
   tellStep('again', command);
-  const brings = isRefused ? 'but the server has just refused it' : 'and brings the response that it has bought';
+  const isRefused = response !== undefined && verdictOf(response, 0) === 'refused';
+  const isCredit = response !== undefined && creditIn(response) !== undefined;
+  const bought = isCredit ? 'its credit pays the call, once that is served' : 'brings the response that it has bought';
+  const brings = isRefused ? 'but the server has just refused it' : `and ${bought}`;
   tellStep('', `sends the same payment again: it is never taken twice, ${brings}`);
   if (isRefused)
     tellStep('', 'see what the wallet has paid, above and on the chain, and ask the seller before you pay anew');

@@ -75,7 +75,7 @@ async function tellDecided(
   );
   if (isOver && isWhole) kept.forget();
   if (form.json) return isTaken ? 0 : 1;
-  if (!isOver) printAgain(kept.command, { isRefused: verdictOf(response, 0) === 'refused' });
+  if (!isOver) printAgain(kept.command, response);
   else if (!isWhole) printWhole(again);
   // Last, as nobody has to wait for a chain who has his answer.
   await printChange(sent, holdingsOf(sent));
