@@ -62,6 +62,21 @@ describe('a project that is updated', () => {
     });
   });
 
+  test('is made without what is taken away from it', async () => {
+    const none = [
+      '--no-routes',
+      '--health',
+      'none',
+      '--free-calls',
+      'none',
+      '--remove-header',
+      'X',
+      '--charge-on',
+      'none',
+    ];
+    expect(jsonOf(await create('bare', ...none))).toMatchObject({ routes: [], free_calls: null });
+  });
+
   test('keeps what was not named, and shows what was changed', async () => {
     const routes = ['--route', 'GET /a free', '--route', '/b deny 403', '--free-calls', '5/day'];
     jsonOf(await create('kept', '--listed', ...routes));

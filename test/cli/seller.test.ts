@@ -9,6 +9,8 @@ import { startReceiver, status } from '../helpers/http/webhook-receiver.js';
 
 const GONE = 'http://127.0.0.1:1';
 
+const SOLD = ['projects', 'create', '--slug', 'xyz', '--upstream', 'http://u', '--price', '1 USDC'];
+
 describe('those who sell', () => {
   let fixture: CliFixture;
   let url: string;
@@ -193,6 +195,8 @@ describe('those who sell', () => {
       [['projects', 'show'], 'usage: tollhouse projects show <slug or id>'],
       [['projects', 'create', '--slug', 'x'], '--slug, --upstream and --price are needed'],
       [['projects', 'create', '--slug', 'x', '--upstream', 'u', '--price', '1'], 'such as "0.01 USDC", not "1"'],
+      [[...SOLD, '--health-interval', '30'], '--health-interval is the time between looks at --health <path>'],
+      [[...SOLD, '--charge-on', '200'], 'must be statuses of 400 to 599 such as 404,5xx, or "none", not "200"'],
       [['projects', 'create', '--file', '/none', '--slug', 'x'], 'leave out --slug'],
       [['projects', 'create', '--file', '/none'], '"/none" cannot be read'],
       [['keys', 'create'], '--name is needed'],

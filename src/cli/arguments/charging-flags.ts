@@ -40,7 +40,7 @@ function readStatuses(text: string): readonly (number | string)[] {
   return text.split(',').map((part) => {
     const status = part.trim();
     if (/^[45]xx$/.test(status)) return status;
-    if (/^\d{3}$/.test(status)) return Number(status);
-    throw new UsageError(`--charge-on must be statuses such as 404,5xx, or "${NONE}", not "${text}"`);
+    if (/^[45]\d{2}$/.test(status)) return Number(status);
+    throw new UsageError(`--charge-on must be statuses of 400 to 599 such as 404,5xx, or "${NONE}", not "${text}"`);
   });
 }

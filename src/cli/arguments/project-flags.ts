@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defined } from '../../lib/defined.js';
+import { isRecord } from '../../lib/parsed.js';
 import { UsageError } from '../command.js';
 import { fileFault } from '../output/system-words.js';
 import { CHARGING_FLAGS, type ChargingArgument, type ChargingFlags, readChargingFlags } from './charging-flags.js';
@@ -139,16 +140,24 @@ function fromFlags({ slug, name, upstream, price, split, ...more }: ProjectFlags
   if (slug === undefined || upstream === undefined || price === undefined) {
     throw new UsageError('--slug, --upstream and --price are needed, or --file; see npx tollhouse projects --help');
   }
+  if (more['health-interval'] !== undefined && more.health === undefined)
+    throw new UsageError('--health-interval is the time between looks at --health <path>, which is missing');
   return {
     slug,
     name: name ?? slug,
-    upstream: { url: upstream, ...readUpstreamFlags(more) },
+    upstream: { url: upstream, ...withoutNull(readUpstreamFlags(more)) },
     pricing: { ...pricesArgument('--price', price), ...readChargingFlags(more) },
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...shownFrom(more),
     ...visibilityFrom(more),
-    ...readPriceFlags(more),
+    ...withoutNull(readPriceFlags(more)),
   };
+}
+
+/** What null takes away a new project does not have. */
+function withoutNull(fields: object): object {
+  const kept = Object.entries(fields).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept.map(([name, value]) => [name, isRecord(value) ? withoutNull(value) : value]));
 }
 
 function visibilityFrom({ listed, unlisted, private: isPrivate, allowed }: ProjectFlags): object {

@@ -7,10 +7,8 @@ const MAX_PRICES = 8;
 const MAX_OFFERS = 10;
 const MAX_USES = 1_000_000_000;
 
-const chargedStatus = z.union(
-  [z.literal(['4xx', '5xx']), z.int().min(400).max(599)],
-  'must be "4xx", "5xx" or a status from 400 to 599',
-);
+const CHARGED = 'must be "4xx", "5xx" or a status from 400 to 599';
+const chargedStatus = z.union([z.literal(['4xx', '5xx']), z.int().min(400, CHARGED).max(599, CHARGED)], CHARGED);
 
 const amount = z.union([z.string().min(1).max(64), z.number()], 'must be a decimal text such as "0.01"');
 const token = filledText(64).describe('Symbol such as `USDC`, or a mint.');

@@ -82,6 +82,11 @@ describe('the offers of a project', () => {
   test.each([
     [{}, '/pricing/amount', /must be given with a token, where there are no offers/],
     [{ amount: '1' }, '/pricing/token', /must be given with an amount/],
+    [
+      { amount: '1', token: 'USDC', charge_on: [200] },
+      '/pricing/charge_on/0',
+      /^must be "4xx", "5xx" or a status from 400 to 599$/,
+    ],
     [{ offers: [{ ...PACK, pass: {} }] }, '/pricing/offers/0/pass', /uses, for, or both, or with credit/],
     [{ offers: [{ ...PACK, pass: { uses: 5, credit: true, cost: '1' } }] }, '/pricing/offers/0/pass', /not both/],
     [{ offers: [{ ...PACK, pass: { for: '3 days' } }] }, '/pricing/offers/0/pass/for', /a time such as/],
