@@ -177,7 +177,7 @@ function unpaid(project: ProjectRecord, route: string | undefined, offers: strin
 }
 
 const SEVERAL =
-  'This call has a price that goes to several recipients. A payment of x402 has one, and this service has no wallet that takes it for them and pays them out (its operator sets SPLIT_KEYPAIR)';
+  'This call has a price that goes to several recipients. A payment of x402 has one, and this service has no wallet that takes it for them and pays them out (its operator sets SPLIT_KEYPAIR, option "splitKeypair")';
 
 /** Where x402 cannot pay: clients of x402 find no terms, and passes are sold by it alone. */
 function unoffered(project: ProjectRecord, route: string | undefined): RequiredCause {

@@ -7,7 +7,7 @@ test('a call whose price goes to several says why x402 offers nothing, and what 
   const unpaid = await client.call(project.slug, { headers: key.headers });
   expect(unpaid).toMatchObject({ status: 402, body: { code: 'payment_required', accepts: [] } });
   expect(unpaid.body['detail']).toMatch(
-    /several recipients.* \(its operator sets SPLIT_KEYPAIR\): make a payment with POST \/create-payment \{.*\} and your service key/,
+    /several recipients.* \(its operator sets SPLIT_KEYPAIR, option "splitKeypair"\): make a payment with POST \/create-payment \{.*\} and your service key/,
   );
 });
 
@@ -18,5 +18,5 @@ test('one that is sold in packs alone says that nobody can buy it', async () => 
   const packs = await newProject({ split, pricing: { offers } });
   const unpaid = await client.call(packs.slug, { headers: key.headers });
   expect(unpaid).toMatchObject({ status: 402, body: { accepts: [] } });
-  expect(unpaid.body['detail']).toMatch(/SPLIT_KEYPAIR\), so that nobody can buy it at the moment\.$/);
+  expect(unpaid.body['detail']).toMatch(/SPLIT_KEYPAIR, option "splitKeypair"\), so that nobody can buy it at the moment\.$/);
 });
