@@ -414,7 +414,8 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
       await new Promise(setImmediate);
       most = Math.max(most, pieces - before);
     }
-    expect(most).toBeLessThan(1000);
+    // Until it is known that the reader is gone, what the buffers of a connection take may go in one turn: 128 KiB on Node 26.
+    expect(most).toBeLessThan(pieces / 4);
     expect(runs).toBe(1);
   });
 
