@@ -18,5 +18,7 @@ test('one that is sold in packs alone says that nobody can buy it', async () => 
   const packs = await newProject({ split, pricing: { offers } });
   const unpaid = await client.call(packs.slug, { headers: key.headers });
   expect(unpaid).toMatchObject({ status: 402, body: { accepts: [] } });
-  expect(unpaid.body['detail']).toMatch(/SPLIT_KEYPAIR, option "splitKeypair"\), so that nobody can buy it at the moment\.$/);
+  expect(unpaid.body['detail']).toMatch(
+    /SPLIT_KEYPAIR, option "splitKeypair"\), so that nobody can buy it at the moment\.$/,
+  );
 });
