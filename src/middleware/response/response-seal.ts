@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TollhouseError } from '../../errors/errors.js';
 import { randomPart } from '../../lib/ids.js';
@@ -73,7 +73,7 @@ export function createSeal(scope: string, secret: string, sealedWith: SealingSec
   };
   return {
     id: name.toString('hex'),
-    mark: (text) => createHmac('sha256', marking).update(text).digest('hex'),
+    mark: (text) => createHmac('sha256', createSecretKey(marking)).update(text).digest('hex'),
     seal: (response) => seal(encode(response)),
     open: (sealed) => decode(open(sealed)),
     hide: (text) => seal(Buffer.from(text)).toString('base64url'),
@@ -81,25 +81,17 @@ export function createSeal(scope: string, secret: string, sealedWith: SealingSec
   };
 }
 
-const INFO = Buffer.from('tollhouse answer');
+const INFO = 'tollhouse answer';
+const KEY_BYTES = 32;
 
-/**
- * HKDF-SHA-256 (RFC 5869) in three blocks. Node's own takes as long again, and with keys that are plain bytes Node 24 takes four times
- * as long as with key objects.
- */
+/** HKDF-SHA-256 (RFC 5869). What encrypts is a key object: with plain bytes Node 24 takes three times as long. */
 function derive(scope: string, secret: string) {
-  const key = createSecretKey(hmac(scope, secret));
-  const name = hmac(key, INFO, FIRST);
-  const marking = hmac(key, name, INFO, SECOND);
-  return { name, marking, sealing: createSecretKey(hmac(key, marking, INFO, THIRD)) };
-}
-
-const [FIRST, SECOND, THIRD] = [Buffer.of(1), Buffer.of(2), Buffer.of(3)];
-
-function hmac(key: string | KeyObject, ...parts: readonly (string | Buffer)[]): Buffer {
-  const made = createHmac('sha256', key);
-  for (const part of parts) made.update(part);
-  return made.digest();
+  const bytes = Buffer.from(hkdfSync('sha256', secret, scope, INFO, 3 * KEY_BYTES));
+  return {
+    name: bytes.subarray(0, KEY_BYTES),
+    marking: bytes.subarray(KEY_BYTES, 2 * KEY_BYTES),
+    sealing: createSecretKey(bytes.subarray(2 * KEY_BYTES)),
+  };
 }
 
 function encrypt(key: KeyObject, bytes: Uint8Array): Buffer {
