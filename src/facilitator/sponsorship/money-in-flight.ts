@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
-import type { TokenSpending } from './spending.js';
+import type { FundsAfter, TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
 export interface SpendingPayment {
@@ -9,16 +9,12 @@ export interface SpendingPayment {
   readonly spending: readonly TokenSpending[];
 }
 
-/** What the chain showed of a payer's accounts. */
-export interface Sight {
+/** What the chain showed of a payer's accounts: of those that a payment spends from, once it is made. */
+export interface Sight extends FundsAfter {
   /** Number of the look, from {@link MoneyInFlight.nextLook}: what was learned later may be missing in it. */
   readonly look: number;
   /** Slot that the node showed. */
   readonly slot: number;
-  /** What is left in each account when the payment in question is made; missing where the node did not show it. */
-  readonly left: ReadonlyMap<string, bigint>;
-  /** Who may empty one of the accounts, by the names of `fundsAfter`. */
-  readonly spenders: readonly string[];
 }
 
 /**
