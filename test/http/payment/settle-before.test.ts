@@ -406,16 +406,24 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
         yield 'a piece of text, '.repeat(3);
       }
     }
-    handler = (_req, res) => Readable.from(endless()).pipe(res);
+    let isGone = false;
+    handler = (req, res) => {
+      // Before that, what the buffers of a connection take goes in one turn: 128 KiB on Node 26.
+      req.socket.once('close', () => {
+        isGone = true;
+      });
+      Readable.from(endless()).pipe(res);
+    };
     const { v2 } = await sign('/patient');
     const [, leave] = await readSome(v2, '/patient');
     leave();
+    await until(() => isGone);
     for (let before = pieces; usedUp.length === 0; before = pieces) {
       await new Promise(setImmediate);
       most = Math.max(most, pieces - before);
     }
-    // Until it is known that the reader is gone, what the buffers of a connection take may go in one turn: 128 KiB on Node 26.
-    expect(most).toBeLessThan(pieces / 4);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(1000);
     expect(runs).toBe(1);
   });
 
