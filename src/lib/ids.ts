@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 /** Kinds of things that have an id. */
 export type IdPrefix =
@@ -49,12 +49,13 @@ export function newIdAt(prefix: IdPrefix, at: number): string {
 
 /** The id of something that is known by its parts: the same parts have the same one. */
 export function idFrom(prefix: IdPrefix, parts: readonly string[]): string {
-  return spelled(prefix, createHash('sha512').update(JSON.stringify(parts)).digest());
+  return spelled(prefix, hash('sha512', JSON.stringify(parts), 'buffer'));
 }
 
 function spelled(prefix: IdPrefix, bytes: Buffer): string {
   for (let at = 0; at < ID_LENGTH; at += 1) {
-    characters[at] = BASE58[bytes.readUInt16LE(2 * at) % BASE58.length] ?? 0;
+    const number = (bytes[2 * at] ?? 0) + 256 * (bytes[2 * at + 1] ?? 0);
+    characters[at] = BASE58[number % BASE58.length] ?? 0;
   }
   return `${prefix}_${characters.toString('latin1')}`;
 }
