@@ -22,13 +22,6 @@ test.each([
   expect(one.mark('request')).not.toBe(one.mark('other request'));
 });
 
-test('what is derived of a secret stays the same from version to version, so that what was kept before is found and opened', () => {
-  // Of an implementation of RFC 5869 by HMAC.
-  const { id, mark } = createSeal('scope', 'secret');
-  expect(id).toBe('80cb9895259fbef3d70836583ceacd8f5b85ad515d6a1ca5e0264e4f3caba875');
-  expect(mark('text')).toBe('b8d29ebb41a44806f082e19bdeb8a7a49761ae606b98c1da2dbb60e9dac1ab6e');
-});
-
 test('every changed byte is noticed', () => {
   const { seal, open } = createSeal('scope', SECRET);
   const sealed = seal({ ...ANSWER, headers: {} });
