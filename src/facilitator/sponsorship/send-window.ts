@@ -30,9 +30,7 @@ export interface SponsoredPayment {
 }
 
 /** A payment in the room of one wallet. */
-interface Guest extends Omit<SponsoredPayment, 'wallets'> {
-  readonly wallet: string;
-}
+type Guest = Omit<SponsoredPayment, 'wallets'>;
 
 interface Wallet {
   readonly address: string;
@@ -75,16 +73,19 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   const entered = boundedCache<string, readonly string[]>({ max: MAX_PAYMENTS });
 
   const leave: SendWindow['leave'] = (id, end) => {
-    for (const wallet of entered.get(id) ?? []) rooms.leave(guestId(wallet, id), end);
+    const wallets = entered.get(id);
+    if (wallets === undefined) return;
+    for (const wallet of wallets) rooms.leave(wallet, id, end);
     entered.delete(id);
   };
 
   return {
-    enter({ id, wallets, ...payment }) {
+    enter({ wallets, ...payment }) {
+      const { id } = payment;
       // In one order for all: nobody waits for one who waits for him.
       const all = [...new Set([...(entered.get(id) ?? []), ...wallets])].sort();
       entered.set(id, all);
-      const enterRoom = (wallet: string) => rooms.enter({ id: guestId(wallet, id), wallet, ...payment });
+      const enterRoom = (wallet: string) => rooms.enter(wallet, payment);
       let entering: true | Promise<boolean> = true;
       for (const wallet of all) {
         entering = entering === true ? enterRoom(wallet) : entering.then((hasRoom) => hasRoom && enterRoom(wallet));
@@ -101,19 +102,14 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   };
 }
 
-function guestId(wallet: string, id: string): string {
-  return `${wallet} ${id}`;
-}
-
 /** The rooms of wallets, each by itself. */
 interface Rooms {
-  enter(payment: Guest): true | Promise<boolean>;
-  leave: SendWindow['leave'];
+  enter(address: string, payment: Guest): true | Promise<boolean>;
+  leave(address: string, ...ended: Parameters<SendWindow['leave']>): void;
 }
 
 function createRooms(waitMs: number): Rooms {
   const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
-  const byPayment = boundedCache<string, Wallet>({ max: MAX_PAYMENTS });
   // An hour after the first of them all are forgotten: each that lands makes new room.
   const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS, noUpdateTTL: true });
 
@@ -129,7 +125,6 @@ function createRooms(waitMs: number): Rooms {
   function admit(wallet: Wallet, payment: Guest): void {
     wallet.open.set(payment.id, { endsAt: performance.now() + FLIGHT_MS, payment });
     wallet.taken += payment.fee;
-    byPayment.set(payment.id, wallet);
   }
 
   function letIn(wallet: Wallet): void {
@@ -148,36 +143,35 @@ function createRooms(waitMs: number): Rooms {
     landed.set(address, { all: all + counted, operators: isOperators ? operators + counted : operators });
   }
 
-  const leave: SendWindow['leave'] = (id, end) => {
-    const wallet = byPayment.get(id);
-    if (wallet === undefined) return;
-    const payment = wallet.open.get(id)?.payment;
-    byPayment.delete(id);
+  const leave: Rooms['leave'] = (address, id, end) => {
+    const wallet = wallets.get(address);
+    const payment = wallet?.open.get(id)?.payment;
+    if (wallet === undefined || payment === undefined) return;
     wallet.open.delete(id);
-    wallet.taken -= payment?.fee ?? 0n;
-    if (end === 'landed' && payment !== undefined) addLanded(wallet.address, payment);
+    wallet.taken -= payment.fee;
+    if (end === 'landed') addLanded(address, payment);
     if (end === 'failed') {
-      landed.delete(wallet.address);
+      landed.delete(address);
       for (const { tell } of wallet.waiting.splice(0)) tell(false);
     }
     letIn(wallet);
   };
 
-  function leaveLate({ open }: Wallet): void {
+  function leaveLate({ address, open }: Wallet): void {
     // Who entered first ends first.
     for (const [id, { endsAt }] of open) {
       if (endsAt > performance.now()) return;
-      leave(id);
+      leave(address, id);
     }
   }
 
   return {
-    enter(payment) {
-      if (byPayment.has(payment.id)) return true;
-      const address = payment.wallet;
+    enter(address, payment) {
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), taken: 0n, waiting: [] };
+      if (wallet.open.has(payment.id)) return true;
       leaveLate(wallet);
-      wallets.set(address, wallet);
+      // Nobody keeps an empty one.
+      if (wallet.open.size === 0) wallets.set(address, wallet);
       if (!hasRoom(wallet, payment)) return waitFor(wallet, payment, waitMs);
       admit(wallet, payment);
       return true;

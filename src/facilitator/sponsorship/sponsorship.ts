@@ -205,6 +205,8 @@ class SponsoredPayments implements Sponsorship {
     const { flight, standing, window } = this.#parts;
     const found = this.#sponsored.get(id);
     if (found?.isOver === true) return;
+    // Each end is told of more than once; of one that is known by nobody here, only the failure counts.
+    if (found === undefined && end.status !== 'failed') return;
     if (end.status === 'landed') flight.landed(id, end.slot);
     else flight.forget(id);
     if (end.status === 'expired' || end.status === 'unsent') found?.fee?.giveBack();
