@@ -20,6 +20,7 @@ import { KEYS_OPERATIONS } from './keys/operations.js';
 import { OPERATOR_OPERATIONS } from './operator/operations.js';
 import { OWN_RECEIPT_OPERATIONS } from './payments/own-receipt.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
+import { withoutPayouts } from './payouts/without-payouts.js';
 import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
 import { PROJECTS_OPERATIONS } from './projects/operations.js';
 import { SPENDING_OPERATIONS } from './spending/operations.js';
@@ -92,9 +93,9 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(PASSES_OPERATIONS, { passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
-      ...(payouts === undefined
-        ? []
-        : [guarded(PAYOUTS_OPERATIONS, { payouts, note: operator.audit.append, now, ...paying })]),
+      payouts === undefined
+        ? withoutPayouts()
+        : guarded(PAYOUTS_OPERATIONS, { payouts, note: operator.audit.append, now, ...paying }),
     ],
     open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl, shellFor })],
   };

@@ -22,3 +22,13 @@ test('one that is sold in packs alone says that nobody can buy it', async () => 
     /SPLIT_KEYPAIR, option "splitKeypair"\), so that nobody can buy it at the moment\.$/,
   );
 });
+
+test('whoever looks for payouts there is told why there are none', async () => {
+  const { client, asOwner, project } = fixture();
+  for (const path of ['', '/owed', '/pyo_1', '/pyo_1/resolve']) {
+    const answer = await fetch(`${client.url}/api/v1/projects/${project.id}/payouts${path}`, { headers: asOwner });
+    const body = (await answer.json()) as { readonly detail?: unknown };
+    expect({ status: answer.status, body }).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(body.detail).toMatch(/pays nothing out: .*SPLIT_KEYPAIR, option "splitKeypair"/);
+  }
+});
