@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { createPaymentService } from '../../../../src/facilitator/payments/payment-service.js';
+import { createPaymentsInFlight } from '../../../../src/facilitator/payments/payments-in-flight.js';
 import { retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
 import type { PaymentUse } from '../../../../src/facilitator/types.js';
 import { newPayment, OUTAGE, openPaymentService } from '../../../helpers/fixtures/payment-service-fixture.js';
@@ -83,6 +84,66 @@ test.each([
   await claim.keep();
   const opened = await fixture.service.openPayment(payment, terms, USE);
   expect(opened.status).toBe(status);
+});
+
+test('a payment of which the chain could not be asked is free at once', async () => {
+  const fixture = openPaymentService();
+  const { payment, terms } = newPayment();
+  fixture.chain.simulated = OUTAGE;
+  await expect(fixture.service.openPayment(payment, terms, USE)).rejects.toMatchObject({
+    code: 'payment_backend_unavailable',
+  });
+  fixture.chain.simulated = null;
+  expect((await fixture.service.openPayment(payment, terms, USE)).status).toBe('open');
+});
+
+test('a payment that nobody wants any more as it is to be sent is as if it had never been brought', async () => {
+  const { service, delivered } = openPaymentService();
+  const { payment, terms } = newPayment();
+  const opened = await service.openPayment(payment, terms, USE);
+  if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+  expect(await opened.claim.settle({ isWanted: async () => false })).toMatchObject({ status: 'failed' });
+  expect([delivered, await service.knownTerms(payment)]).toEqual([[], undefined]);
+  expect((await service.openPayment(payment, terms, USE)).status).toBe('open');
+});
+
+test('a payment that is held here is verified in its own place, however few there are', async () => {
+  const { parts } = openPaymentService();
+  const service = createPaymentService({ ...parts, inFlight: createPaymentsInFlight({ maxPaymentsInFlight: 1 }) });
+  const { payment, terms, payer } = newPayment();
+  expect((await service.openPayment(payment, terms, USE)).status).toBe('open');
+  expect(await service.verify(payment, terms)).toEqual({ ok: true, payer });
+  const other = newPayment();
+  await expect(service.verify(other.payment, other.terms)).rejects.toMatchObject({ code: 'too_many_payments' });
+});
+
+describe('a payment that breaks a bound which was lowered since', () => {
+  const reason = 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high';
+
+  test('is served where it had landed before', async () => {
+    const fixture = openPaymentService();
+    const { claim, payment, terms } = await settleNew(fixture);
+    await claim.keep();
+    fixture.policy.maxFeeLamports = 1n;
+    expect((await fixture.service.openPayment(payment, terms, USE)).status).toBe('open');
+    const other = newPayment();
+    expect(await fixture.service.openPayment(other.payment, other.terms, USE)).toMatchObject({ refusal: { reason } });
+  });
+
+  test('is refused, and held by nobody, where it turns out that it was never sent', async () => {
+    const sent = openPaymentService();
+    sent.chain.sent = { status: 'unknown' };
+    const { payment, terms, decoded } = await settleNew(sent);
+    const stale = await sent.ledger.find(decoded.messageHash);
+    const fixture = openPaymentService({ find: async () => stale });
+    fixture.policy.maxFeeLamports = 1n;
+    expect(await fixture.service.openPayment(payment, terms, USE)).toMatchObject({
+      status: 'refused',
+      refusal: { reason },
+    });
+    fixture.policy.maxFeeLamports = 100_000n;
+    expect((await fixture.service.openPayment(payment, terms, USE)).status).toBe('open');
+  });
 });
 
 test('terms are known of a payment that was sent, not of one that is only held or that nobody knows', async () => {
