@@ -103,7 +103,7 @@ test('a payment that nobody wants any more as it is to be sent is as if it had n
   const opened = await service.openPayment(payment, terms, USE);
   if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
   expect(await opened.claim.settle({ isWanted: async () => false })).toMatchObject({ status: 'failed' });
-  expect([delivered, await service.knownTerms(payment)]).toEqual([[], undefined]);
+  expect([delivered, opened.claim.mayBeSent, await service.knownTerms(payment)]).toEqual([[], false, undefined]);
   expect((await service.openPayment(payment, terms, USE)).status).toBe('open');
 });
 
