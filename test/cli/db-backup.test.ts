@@ -116,8 +116,9 @@ test('what is damaged, newer, of another kind or somebody else’s is not restor
   const text = folder.newPath('txt');
   writeFileSync(text, 'no backup at all');
   await expect(tollhouse(target(), 'restore', text)).rejects.toEqual(failed('is no backup'));
-  await expect(tollhouse('postgres://nobody@127.0.0.1:1/none', 'restore', backup)).rejects.toEqual(
-    failed('is a SQLite file, and DATABASE_URL names a database that is restored from a dump of Postgres'),
+  writeFileSync(text, 'PGDMP and more');
+  await expect(tollhouse(target(), 'restore', text)).rejects.toEqual(
+    failed('is a dump of Postgres (pg_dump --format=custom), which is restored into Postgres alone'),
   );
   const other = folder.newPath('other');
   const connection = await openSqliteFile(`sqlite:${other}`);

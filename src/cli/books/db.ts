@@ -35,7 +35,8 @@ Looks after the database that DATABASE_URL names (default sqlite:./data/tollhous
   backup    writes the books as they are at this moment into a file, while the server goes on; it is checked
             before it gets its name, and only its owner can read it. Of SQLite it is a SQLite file, of Postgres a
             dump of its tollhouse_ tables by pg_dump, which must be in PATH and of the server's version or later
-  restore   puts a backup into a database that has no books of Tollhouse yet, and brings its schema up to date.
+  restore   puts a backup into a database that has no books of Tollhouse yet, and brings its schema up to date. One
+            of SQLite goes into Postgres as well: the way from one to the other, with the server stopped.
             What was paid after the backup counts as used: nobody is served twice for it. Then it says what to do
   restored  says that the database was restored in another way (a snapshot of the disk, point-in-time recovery):
             the same rules are good for it then. Stop the server before

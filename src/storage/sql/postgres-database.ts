@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { whyNotLoaded } from '../../lib/optional-packages.js';
+import { refuseBooks } from './backup/backup-error.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import {
   CONNECTIONS,
@@ -67,6 +68,21 @@ export async function openPostgres(url: string): Promise<SqlDatabase> {
 }
 
 /**
+ * Makes the schema in a PostgreSQL that has none, and fills it, all in one transaction. Throws like {@link openPostgres}, and `backup_failed`
+ * where there are tables already.
+ */
+export async function fillPostgres(url: string, fill: (connection: SchemaConnection) => Promise<void>): Promise<void> {
+  await withSchema(url, await loadPostgres(), (client) =>
+    migrateLocked(client, async (connection) => {
+      const { made } = await readSteps(connection);
+      refuseBooks(made);
+      await migrate(connection);
+      await fill(connection);
+    }),
+  );
+}
+
+/**
  * Connects as {@link openPostgres} does, and lets go again; changes nothing. Throws what that throws, and `store_unavailable`
  * where the user may have fewer connections than a process opens when it has much to do.
  */
@@ -130,12 +146,12 @@ async function withSchema<T>(url: string, driver: typeof pg, work: (client: pg.C
 }
 
 /** In one transaction; where it fails, the end of the connection takes all of it back. */
-async function migrateLocked(client: pg.Client): Promise<void> {
+async function migrateLocked(client: pg.Client, work = migrate): Promise<void> {
   // Whatever the server's default is: what is read under the lock must be what its last holder has written.
   await client.query(
     `begin isolation level read committed; set local lock_timeout = ${SCHEMA_LOCK.waitMs}; select pg_advisory_xact_lock(${SCHEMA_LOCK.id})`,
   );
-  await migrate(schemaConnection(client));
+  await work(schemaConnection(client));
   await client.query('commit');
 }
 

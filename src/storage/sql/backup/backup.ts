@@ -4,10 +4,12 @@ import { badOption } from '../../../errors/errors.js';
 import { namingAllMissing } from '../../../lib/optional-packages.js';
 import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
 import { packagesFor } from '../needed-packages.js';
+import type { Dialect } from '../sql-database.js';
 import { backupFailed } from './backup-error.js';
 import type { BackupOptions, Restored } from './backup-options.js';
 import { backUpPostgres, restorePostgres } from './postgres-backup.js';
 import { backUpSqlite, restoreSqlite } from './sqlite-backup.js';
+import { restoreIntoPostgres } from './sqlite-into-postgres.js';
 import { beginningOf } from './whole-file.js';
 
 /** A backup as its maker is told of it. */
@@ -20,10 +22,11 @@ export interface MadeBackup {
 
 /** How the files of the two begin. */
 const BEGINNINGS = [
-  { dialect: 'sqlite', text: 'SQLite format 3\u0000', name: 'a SQLite file' },
-  { dialect: 'postgres', text: 'PGDMP', name: 'a dump of Postgres (pg_dump --format=custom)' },
+  { dialect: 'sqlite', text: 'SQLite format 3\u0000' },
+  { dialect: 'postgres', text: 'PGDMP' },
 ] as const;
 const LONGEST = 16;
+const DUMP = 'a dump of Postgres (pg_dump --format=custom)';
 
 /**
  * Writes the books as they are at this moment into a file, while whoever uses them goes on: of SQLite another SQLite file, of Postgres a
@@ -48,7 +51,7 @@ export async function backUpDatabase(
 
 /**
  * Puts a backup into a database that holds nothing of Tollhouse yet; of SQLite, with `force`, into the place of a file that nobody has
- * open, which is set aside. The schema is brought up to date, and what was open then is ended: see `settleRestored`.
+ * open, which is set aside. A SQLite file goes into Postgres as well, which is the way from one to the other. The schema is brought up to date, and what was open then is ended: see `settleRestored`.
  * @throws TollhouseError `backup_failed`, `bad_option` for `memory:` and a schema that is newer than this program
  */
 export async function restoreDatabase(
@@ -58,12 +61,15 @@ export async function restoreDatabase(
 ): Promise<Restored> {
   const location = locationOf(databaseUrl, 'restoreDatabase');
   const path = resolve(file);
-  await refuseOther(path, location.dialect);
-  return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), () =>
-    location.dialect === 'postgres'
-      ? restorePostgres(databaseUrl, path, onStep, now)
-      : restoreSqlite(resolve(location.path), path, { force, onStep, now }),
-  );
+  const dialect = await dialectOf(path);
+  return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), () => {
+    if (location.dialect === 'postgres') {
+      const restore = dialect === 'postgres' ? restorePostgres : restoreIntoPostgres;
+      return restore(databaseUrl, path, onStep, now);
+    }
+    if (dialect === 'postgres') throw backupFailed(`${path} is ${DUMP}, which is restored into Postgres alone`);
+    return restoreSqlite(resolve(location.path), path, { force, onStep, now });
+  });
 }
 
 /** A place that no backup can be written to. */
@@ -82,12 +88,11 @@ function locationOf(databaseUrl: string, where: string) {
   throw badOption(where, 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
 }
 
-async function refuseOther(path: string, dialect: 'sqlite' | 'postgres'): Promise<void> {
+/** What a backup was made of. */
+async function dialectOf(path: string): Promise<Dialect> {
   if (!existsSync(path)) throw backupFailed(`no such file: ${path}`);
   const beginning = await beginningOf(path, LONGEST);
   const kind = BEGINNINGS.find(({ text }) => beginning.startsWith(text));
-  if (kind?.dialect === dialect) return;
-  const wanted = BEGINNINGS.find((it) => it.dialect === dialect)?.name;
-  const found = kind === undefined ? 'no backup' : kind.name;
-  throw backupFailed(`${path} is ${found}, and DATABASE_URL names a database that is restored from ${wanted}`);
+  if (kind === undefined) throw backupFailed(`${path} is no backup: neither a SQLite file nor ${DUMP}`);
+  return kind.dialect;
 }

@@ -3,7 +3,7 @@ import { openPostgres } from '../postgres-database.js';
 import { readSchema } from '../schema-state.js';
 import type { SqlDatabase } from '../sql-database.js';
 import { settleRestored } from './after-restore.js';
-import { backupFailed } from './backup-error.js';
+import { backupFailed, refuseBooks } from './backup-error.js';
 import type { Restored } from './backup-options.js';
 import { NOTE_MOMENT } from './moments.js';
 import { runPgTool } from './pg-tools.js';
@@ -47,12 +47,7 @@ export async function restorePostgres(
 ): Promise<Restored> {
   onStep('checking the dump');
   await checkDump(backup);
-  const { made } = await readSchema(url);
-  if (made.length > 0) {
-    const detail =
-      'the database has tables of Tollhouse already; make an empty one (createdb), name it in DATABASE_URL, and take the server there';
-    throw backupFailed(detail);
-  }
+  refuseBooks((await readSchema(url)).made);
   onStep('pg_restore');
   await runPgTool('pg_restore', url, [
     '--no-owner',

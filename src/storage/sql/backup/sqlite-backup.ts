@@ -55,8 +55,7 @@ export async function restoreSqlite(
 ): Promise<Restored> {
   return asBackup(`${backup} cannot be restored`, async () => {
     onStep('checking the backup');
-    await refuseCut(backup);
-    await withFile(backup, true, (connection) => checkBooks(connection, backup));
+    await checkBackup(backup);
     await refuseInUse(target, force);
     makeFolder(dirname(target));
     let restored: Restored | undefined;
@@ -77,12 +76,26 @@ export async function restoreSqlite(
   });
 }
 
+/** Checks a SQLite file that is a backup, and copies it. */
+export async function copyBackup(backup: string, to: string): Promise<void> {
+  await asBackup(`${backup} cannot be restored`, async () => {
+    await checkBackup(backup);
+    await copyBooks(backup, to);
+  });
+}
+
+async function checkBackup(backup: string): Promise<void> {
+  await refuseCut(backup);
+  await withFile(backup, true, (connection) => checkBooks(connection, backup));
+}
+
 /** As they are at this moment, with what is in the journal beside the file. */
 function copyBooks(from: string, to: string): Promise<unknown> {
   return withFile(from, true, (connection) => connection.exec(`vacuum into '${to.replaceAll("'", "''")}'`));
 }
 
-async function withFile<T>(
+/** Opens a file for as long as something is done with it. */
+export async function withFile<T>(
   file: string,
   readonly: boolean,
   work: (connection: SqliteConnection) => T | Promise<T>,
