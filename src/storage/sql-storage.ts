@@ -115,6 +115,9 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
   const idempotency = createSqlIdempotencyStore(database, { now });
   const heldTimes = createSqlHeldTimes(database);
   const gateway = createGatewayStores(database, now);
+  let isClosing = false;
+  /** SQLite takes away itself what stood beside a file that it closes. */
+  const gone = (maxAgeMs?: number) => (isClosing ? undefined : look?.gone(maxAgeMs));
   return {
     database,
     ledger,
@@ -141,10 +144,11 @@ function onSql({ database, memory }: Books, now: () => number, look?: FileLook):
         // After a failover it is another one, while this process has gone on.
         lookAtServer(database),
       ]);
-      return { writable, ...defined({ freeBytes, moved: look?.gone(0) === undefined ? undefined : true }) };
+      return { writable, ...defined({ freeBytes, moved: gone(0) === undefined ? undefined : true }) };
     },
-    misplaced: () => look?.gone(),
+    misplaced: () => gone(),
     async close() {
+      isClosing = true;
       await database.close();
       look?.close();
     },

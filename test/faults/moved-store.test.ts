@@ -133,3 +133,16 @@ describe('a database that is open', () => {
     await expect(promisify(execFile)(process.execPath, ['-e', leaving, path])).rejects.toThrow(/locked/);
   });
 });
+
+test('a look at the files that is under way when the storage is closed takes nothing for moved', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  for (let times = 0; times < 5; times += 1) {
+    const storage = await openStorage(`sqlite:${folder.newPath('db')}`);
+    await storage.probe();
+    const looking = storage.probe();
+    await storage.close();
+    await looking;
+  }
+  expect(warn.mock.calls).toEqual([]);
+  warn.mockRestore();
+});
