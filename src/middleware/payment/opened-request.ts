@@ -10,6 +10,7 @@ import { landedHeaders } from './landed-headers.js';
 import { paidResponse, type SealedResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { sendPaymentRequired } from './payment-required.js';
+import { withoutConditions } from './without-conditions.js';
 
 /** All that a request whose payment is held works with, but for what comes behind the gate. */
 export function openedRequest(
@@ -19,6 +20,7 @@ export function openedRequest(
 ): Omit<PaidRequest, 'next'> {
   const { req, res, gate, retry, offered, payment } = attempt;
   const { options } = gate;
+  withoutConditions(req);
   const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   const keep = (kept: SealedResponse) => gate.keep?.(req, kept);

@@ -107,14 +107,26 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   });
 
-  test('a request with a condition is answered 304', async () => {
-    handler = (_req, res) => res.set('ETag', etag).send('ok');
-    const init = { headers: { 'if-none-match': etag } };
-    const paid = await wire('/paid', await pay(init));
-
-    expect(paid).toEqual(await wire('/free', init));
-    expect(paid.status).toBe(304);
-  });
+  test.each([
+    ['If-None-Match', etag],
+    ['If-None-Match', '*'],
+    ['If-Modified-Since', new Date().toUTCString()],
+  ])(
+    'a request that pays is answered whole whatever it has already (%s: %s), and so is its repetition',
+    async (name, value) => {
+      const seen: string[] = [];
+      handler = (req, res) => {
+        seen.push(...req.rawHeaders.filter((it) => /^if-/i.test(it)));
+        return res.set({ ETag: etag, 'Last-Modified': 'Wed, 01 Jan 2020 00:00:00 GMT' }).send('ok');
+      };
+      const init = { headers: { [name]: value, 'x-mine': 'if-none-match' } };
+      const paying = await pay(init);
+      const [paid, again] = [await wire('/paid', paying), await wire('/paid', { headers: { ...paying.headers } })];
+      // The value of another field.
+      expect([paid.status, again.status, again.body, seen]).toEqual([200, 200, paid.body, ['if-none-match']]);
+      expect((await wire('/free', init)).status).toBe(304);
+    },
+  );
 
   test('an umlaut in the name of a file is the same when its payment comes again', async () => {
     handler = (_req, res) => res.download(__filename, 'bücher.ts');
