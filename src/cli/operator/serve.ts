@@ -78,11 +78,12 @@ export const serve: Command = {
     const overrides = readFlags(values);
     const warnings = takeProcessWarnings();
     try {
-      const { server, isForPeople } = await startLogged(overrides, warnings);
+      const { server, isForPeople, isLogged } = await startLogged(overrides, warnings);
       // Whoever reads that it has started may stop it at once.
       const stopped = untilStopped();
       if (values.json) await printStarted(server, isForPeople);
-      else if (isForPeople) await printWelcome(server);
+      // Without pino nothing else tells where it listens.
+      else if (isForPeople || !isLogged) await printWelcome(server);
       await stopped;
       if (process.stdout.isTTY && !values.json)
         console.log('\nstopping: no new requests; those under way are finished');
@@ -128,7 +129,7 @@ async function startLogged(overrides: Overrides, warnings: ProcessWarnings) {
       host: HOST === undefined ? 'HOST' : '--host',
     });
   });
-  return { server, isForPeople: logFormat === 'text' };
+  return { server, isForPeople: logFormat === 'text', isLogged: logger !== SILENT || logLevel === 'silent' };
 }
 
 function faultOf(error: unknown): object {
