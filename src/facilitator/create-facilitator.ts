@@ -45,9 +45,10 @@ import { createHealthMonitor, type HealthMonitor, storeFault } from './setup/hea
 import { setupChecker } from './setup-check/setup-checker.js';
 import { createFeeLimit, withFeeLimit } from './sponsorship/fee-limit.js';
 import { createMoneyInFlight } from './sponsorship/money-in-flight.js';
+import { followOutcomes } from './sponsorship/outcomes.js';
 import { createPayerStanding } from './sponsorship/payer-standing.js';
 import { createSendWindow } from './sponsorship/send-window.js';
-import { createSponsorship, followOutcomes } from './sponsorship/sponsorship.js';
+import { createSponsorship } from './sponsorship/sponsorship.js';
 import type { Facilitator } from './types.js';
 
 /** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */

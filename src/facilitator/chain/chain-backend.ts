@@ -22,7 +22,8 @@ import { inspectPayment, policyFor } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
 import { isFromBackup, isLostByRestore } from '../payments/lost-period.js';
-import { type LookAtFunds, type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
+import { sponsoredEnd } from '../sponsorship/outcomes.js';
+import type { LookAtFunds, Sponsorship } from '../sponsorship/sponsorship.js';
 import {
   checkMint,
   checkUnseen,

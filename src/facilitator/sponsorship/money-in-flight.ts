@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
-import type { FundsAfter, TokenSpending } from './spending.js';
+import type { Delegation, FundsAfter, TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
 export interface SpendingPayment {
@@ -29,6 +29,14 @@ export interface MoneyInFlight {
   lastSight(payment: SpendingPayment): Sight | undefined;
   /** Whether the accounts hold the payment beside all that is on its way. */
   fits(payment: SpendingPayment, sight: Sight): boolean;
+  /**
+   * Names of those who could make the payment fail before it lands: the owners of its accounts, and delegates who may take more than is
+   * left beside all that is on its way. Owners are named by their wallets; delegates apart from wallets, as anybody may name anybody his
+   * delegate.
+   */
+  spendersOf(payment: SpendingPayment, sight: Sight): readonly string[];
+  /** Owners of its accounts, as they were seen in the last hour, when nobody had an allowance; undefined where that is not known. */
+  ownersOf(payment: SpendingPayment): readonly string[] | undefined;
   /** Takes a payment; one that is taken already stays as it is. */
   take(payment: SpendingPayment): void;
   has(id: string): boolean;
@@ -62,12 +70,9 @@ interface Account {
   sum: bigint;
 }
 
-interface LastSight {
-  readonly look: number;
-  readonly slot: number;
+interface LastSight extends Omit<Sight, 'left'> {
   /** What was in the account, at least, before the payment that was looked at. */
   readonly held: bigint;
-  readonly spenders: readonly string[];
 }
 
 /** Longer than any blockhash lives: what has not landed by then never will. */
@@ -75,6 +80,8 @@ const FLIGHT_MS = 180_000;
 /** Longer than what was seen of an account is believed. */
 const LANDED_MS = 60_000;
 const SIGHT_MS = 10_000;
+/** An owner can change with each transaction of the one before, who pays for that and has to sign it. */
+const OWNERS_MS = 3_600_000;
 const MAX_PAYMENTS = 50_000;
 const MAX_SIGHTS = 10_000;
 
@@ -88,11 +95,13 @@ class AccountsInFlight implements MoneyInFlight {
   readonly #byAccount = new Map<string, Account>();
   readonly #entries = boundedCache<string, Entry>({ max: MAX_PAYMENTS, dispose: (entry) => this.#unlink(entry) });
   readonly #sights: LRUCache<string, LastSight>;
+  readonly #owners: LRUCache<string, readonly string[]>;
   #looks = 0;
 
   constructor(now: () => number) {
     this.#now = now;
     this.#sights = boundedCache({ max: MAX_SIGHTS, ttl: SIGHT_MS, ttlResolution: 0, perf: { now } });
+    this.#owners = boundedCache({ max: MAX_PAYMENTS, ttl: OWNERS_MS, perf: { now } });
   }
 
   nextLook(): number {
@@ -103,21 +112,42 @@ class AccountsInFlight implements MoneyInFlight {
   lastSight({ spending }: SpendingPayment): Sight | undefined {
     const left = new Map<string, bigint>();
     let [look, slot] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const spenders: string[] = [];
+    const owners: string[] = [];
+    const delegates: Delegation[] = [];
     for (const { account, most } of spending) {
       const sight = this.#sights.get(account);
       if (sight === undefined || sight.held < most) return undefined;
       left.set(account, sight.held - most);
       look = Math.min(look, sight.look);
       slot = Math.min(slot, sight.slot);
-      spenders.push(...sight.spenders);
+      owners.push(...sight.owners);
+      delegates.push(...sight.delegates);
     }
-    return { look, slot, left, spenders };
+    return { look, slot, left, owners, delegates };
   }
 
   fits(payment: SpendingPayment, sight: Sight): boolean {
     this.#remember(payment, sight);
     return payment.spending.every((it) => this.#fitsAccount(it, payment.id, sight));
+  }
+
+  spendersOf({ id }: SpendingPayment, sight: Sight): readonly string[] {
+    const spenders = [...sight.owners];
+    for (const { account, delegate, allowance } of sight.delegates) {
+      const left = (sight.left.get(account) ?? 0n) - this.#onTheWay(account, id, sight);
+      if (left < allowance) spenders.push(`delegate ${delegate}`);
+    }
+    return spenders;
+  }
+
+  ownersOf({ spending }: SpendingPayment): readonly string[] | undefined {
+    const all: string[] = [];
+    for (const { account } of spending) {
+      const owners = this.#owners.get(account);
+      if (owners === undefined) return undefined;
+      all.push(...owners);
+    }
+    return all;
   }
 
   take({ id, spending }: SpendingPayment): void {
@@ -201,17 +231,26 @@ class AccountsInFlight implements MoneyInFlight {
     const least = kind === 'sol' ? LEAST_LAMPORTS : 0n;
     // A wallet with money for everything that was ever on its way need not be looked at closely.
     if (left !== undefined && left - (this.#byAccount.get(account)?.sum ?? 0n) >= least) return true;
-    const open = [...this.#othersAt(account, id)].filter((it) => !isShown(it, sight));
-    if (open.length === 0) return true;
-    if (left === undefined) return false;
-    return left - open.reduce((sum, it) => sum + mostOf(it, account), 0n) >= least;
+    const onTheWay = this.#onTheWay(account, id, sight);
+    if (onTheWay === 0n) return true;
+    return left !== undefined && left - onTheWay >= least;
   }
 
-  #remember({ spending }: SpendingPayment, { look, slot, left, spenders }: Sight): void {
+  /** What others take from an account that was not seen to be gone yet. */
+  #onTheWay(account: string, id: string, sight: Sight): bigint {
+    let sum = 0n;
+    for (const it of this.#othersAt(account, id)) if (!isShown(it, sight)) sum += mostOf(it, account);
+    return sum;
+  }
+
+  #remember({ spending }: SpendingPayment, { look, slot, left, owners, delegates }: Sight): void {
     for (const { account, least } of spending) {
       const rest = left.get(account);
       const isNewest = look >= (this.#sights.get(account)?.look ?? 0);
-      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least, spenders });
+      if (rest === undefined || !isNewest) continue;
+      this.#sights.set(account, { look, slot, held: rest + least, owners, delegates });
+      if (delegates.length === 0) this.#owners.set(account, owners);
+      else this.#owners.delete(account);
     }
   }
 }

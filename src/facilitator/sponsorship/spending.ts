@@ -1,4 +1,4 @@
-import { delegateOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import { type AccountDelegate, delegateOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import type { SimulationOutcome } from '../../solana/rpc/rpc.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 
@@ -42,15 +42,19 @@ function readSpending({ plain }: Pick<DecodedTransaction, 'plain'>): readonly To
   return [...spending.values()];
 }
 
+/** What a delegate may take from an account. */
+export interface Delegation extends AccountDelegate {
+  readonly account: string;
+}
+
 /** What a simulation shows of the accounts that a payment spends from. */
 export interface FundsAfter {
   /** What is left in each; those that the node does not show are missing. */
   readonly left: ReadonlyMap<string, bigint>;
-  /**
-   * Who may take the money away before the payment lands: the owner of each, who need not be the one who signs, and its delegate. Owners are
-   * named by their wallets; delegates apart from wallets, as anybody may name anybody his delegate.
-   */
-  readonly spenders: readonly string[];
+  /** The wallets that own them, who need not be the one who signs: each may take the money away before the payment lands. */
+  readonly owners: readonly string[];
+  /** Who else may take some of it away. */
+  readonly delegates: readonly Delegation[];
 }
 
 /** Reads what a simulation shows of the accounts that are spent from, which it shows first. */
@@ -59,14 +63,15 @@ export function fundsAfter(
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): FundsAfter {
   const left = new Map<string, bigint>();
-  const spenders: string[] = [];
+  const owners: string[] = [];
+  const delegates: Delegation[] = [];
   for (const [index, { account, kind }] of spending.entries()) {
     const state = accounts[index] ?? null;
     const [tokens, delegate] = [tokenAccountOf(state), delegateOf(state)];
     const amount = kind === 'sol' ? state?.lamports : tokens?.amount;
     if (amount !== undefined) left.set(account, amount);
-    if (tokens !== undefined) spenders.push(tokens.owner);
-    if (delegate !== undefined) spenders.push(`delegate ${delegate}`);
+    if (tokens !== undefined) owners.push(tokens.owner);
+    if (delegate !== undefined) delegates.push({ account, ...delegate });
   }
-  return { left, spenders };
+  return { left, owners, delegates };
 }

@@ -4,8 +4,7 @@ import { isPending } from '../../lib/maybe-promise.js';
 import type { Refusal } from '../../protocol/types.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { networkFeeOf } from '../../solana/transaction/network-fee.js';
-import type { BackendSettlement, InspectedPayment, PaymentPurpose } from '../backend/backend.js';
-import type { PaymentEventBus } from '../events/events.js';
+import type { InspectedPayment, PaymentPurpose } from '../backend/backend.js';
 import type { CountedFee, FeeLimit } from './fee-limit.js';
 import type { FeeParties } from './fee-shares.js';
 import { createLandings, type Landings } from './landings.js';
@@ -50,7 +49,7 @@ export interface Sponsorship {
   ): Promise<SponsorRefusal>;
   /**
    * Counts the fee, for what is to be signed at once. What was not taken before is taken now, without a look at the chain
-   * unless other payments of its accounts are on their way.
+   * unless other payments of its accounts are on their way, or five of which nobody has seen whose accounts they spend from.
    * @throws TollhouseError `fee_limit_reached`
    */
   begin(inspected: InspectedPayment, purpose: PaymentPurpose | undefined, look: LookAtFunds): Promise<SponsorRefusal>;
@@ -88,6 +87,10 @@ interface Sponsored {
 const MAX_SPONSORED = 50_000;
 /** An outcome that is learned later gives nothing back: the hour of its fee is over. */
 const MEMORY_MS = 3_600_000;
+/** Longer than any blockhash lives. */
+const FLIGHT_MS = 180_000;
+/** As many as a new wallet has room for. */
+const MOST_UNSEEN = 5;
 /** After so many looks at accounts in which payments keep landing, the payer had better come again. */
 const MAX_LOOKS = 20;
 const oneSlot = (): Promise<unknown> => setTimeout(200);
@@ -113,6 +116,8 @@ class SponsoredPayments implements Sponsorship {
   readonly #parts: SponsorshipParts;
   readonly #landings: Landings;
   readonly #sponsored = boundedCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
+  /** Those on their way of whose accounts nobody knows who owns them. */
+  readonly #unseen = boundedCache<string, true>({ max: MAX_SPONSORED, ttl: FLIGHT_MS });
 
   constructor(parts: SponsorshipParts) {
     this.#parts = parts;
@@ -145,7 +150,7 @@ class SponsoredPayments implements Sponsorship {
       }
       // Nothing is waited for between the check and the taking: of payments at once, each sees those before it.
       if (flight.fits(payment, sight)) {
-        if (keep) this.#take(inspected).spenders = sight.spenders;
+        if (keep) this.#take(inspected).spenders = flight.spendersOf(payment, sight);
         return undefined;
       }
       if (!flight.hasLandedSince(payment, sight)) await this.#landings.learn(payment);
@@ -197,6 +202,7 @@ class SponsoredPayments implements Sponsorship {
     if (found === undefined || found.isSent) return;
     found.fee?.giveBack();
     this.#sponsored.delete(id);
+    this.#unseen.delete(id);
     this.#parts.flight.forget(id);
     this.#parts.window.leave(id);
   }
@@ -211,8 +217,10 @@ class SponsoredPayments implements Sponsorship {
     else flight.forget(id);
     if (end.status === 'expired' || end.status === 'unsent') found?.fee?.giveBack();
     this.#sponsored.delete(id);
+    this.#unseen.delete(id);
     if (end.status === 'failed') {
-      const addresses = found?.addresses ?? [payer];
+      // What a delegate does must not keep the owner from what is his.
+      const addresses = found?.spenders.includes(payer) ? found.addresses : [payer];
       found?.fee?.countTwice();
       void standing.failed(addresses);
       // It is told of more than once, and counts once.
@@ -247,31 +255,23 @@ class SponsoredPayments implements Sponsorship {
     const refusal = await this.admit(inspected, purpose);
     if (refusal !== undefined) return refusal;
     const payment = spendingPayment(inspected);
-    if (flight.hasOthers(payment)) return this.checkFunds(inspected, flight.lastSight(payment), look, true);
-    this.#take(inspected);
+    const owners = flight.ownersOf(payment);
+    // One owner of many accounts empties them with one transaction, whoever signs for each.
+    const isSeen = owners !== undefined || !this.#areManyUnseen();
+    if (!isSeen || flight.hasOthers(payment)) {
+      return this.checkFunds(inspected, flight.lastSight(payment), look, true);
+    }
+    const taken = this.#take(inspected);
+    if (owners === undefined) this.#unseen.set(payment.id, true);
+    else taken.spenders = owners;
     return undefined;
   }
-}
 
-/** Learns outcomes that are found out elsewhere, as when what was left behind is looked after. */
-export function followOutcomes(sponsorship: Sponsorship, events: Pick<PaymentEventBus, 'on'>): void {
-  events.on('payment.settled', ({ id, receipt }) =>
-    sponsorship.ended(id, receipt.payer, { status: 'landed', slot: receipt.slot }),
-  );
-  events.on('payment.expired', ({ id, payer }) => sponsorship.ended(id, payer, { status: 'expired' }));
-  events.on('payment.failed', ({ id, payer, reason, terms }) => {
-    // The other reasons are those of payments that were never sent.
-    const isSponsored = terms.feePayer !== undefined;
-    if (isSponsored && reason === 'invalid_exact_svm_transaction_failed')
-      sponsorship.ended(id, payer, { status: 'failed' });
-  });
-}
-
-/** What the end of a settlement means here; undefined while it is open. */
-export function sponsoredEnd(settlement: BackendSettlement): SponsoredEnd | undefined {
-  if (settlement.status === 'pending') return undefined;
-  if (settlement.status === 'settled') return { status: 'landed', slot: settlement.receipt.slot };
-  return { status: settlement.status === 'failed' ? settlement.final : 'unsent' };
+  #areManyUnseen(): boolean {
+    if (this.#unseen.size < MOST_UNSEEN) return false;
+    this.#unseen.purgeStale();
+    return this.#unseen.size >= MOST_UNSEEN;
+  }
 }
 
 function spendingPayment({ transaction }: InspectedPayment): SpendingPayment {

@@ -26,6 +26,7 @@ const AMOUNT_OFFSET = 64;
 const DELEGATE_OFFSET = 72;
 const DELEGATE_ADDRESS_OFFSET = 76;
 const STATE_OFFSET = 108;
+const ALLOWANCE_OFFSET = 121;
 const FROZEN = 2;
 const DECIMALS_OFFSET = 44;
 const INITIALIZED_OFFSET = 45;
@@ -74,10 +75,23 @@ export function ownerBytesOf(account: AccountState | null): Uint8Array | undefin
   return account.data.subarray(OWNER_OFFSET, AMOUNT_OFFSET);
 }
 
-/** Who may take money from a token account beside its owner, base58; undefined where nobody may. */
-export function delegateOf(account: AccountState | null): string | undefined {
+/** Who may take money from a token account beside its owner. */
+export interface AccountDelegate {
+  /** Base58. */
+  readonly delegate: string;
+  /** The most that he may take, in atomic units; it may be more than there is. */
+  readonly allowance: bigint;
+}
+
+/** The delegate of a token account; undefined where nobody may take anything beside its owner. */
+export function delegateOf(account: AccountState | null): AccountDelegate | undefined {
   if (tokenAccountOf(account) === undefined || account?.data[DELEGATE_OFFSET] !== 1) return undefined;
-  return addressOf(account.data.subarray(DELEGATE_ADDRESS_OFFSET, STATE_OFFSET));
+  if (account.data.length < ALLOWANCE_OFFSET + 8) return undefined;
+  const { data } = account;
+  return {
+    delegate: addressOf(data.subarray(DELEGATE_ADDRESS_OFFSET, STATE_OFFSET)),
+    allowance: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(ALLOWANCE_OFFSET, true),
+  };
 }
 
 /** Whether a token account takes and gives nothing until the mint's authority thaws it. */

@@ -22,16 +22,17 @@ afterAll(() => fixture.close());
 const newWallet = () => fixture.sandbox.createWallet({ sol: '1', usdc: '1' });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 
-/** Lets another wallet take what this one holds, as its own transaction would. */
-function approve(wallet: Keypair, delegate: string): void {
+/** Lets another wallet take what this one holds, or less of it, as its own transaction would. */
+function approve(wallet: Keypair, delegate: string, allowance = 1_000_000n): void {
   const { sandbox } = fixture;
   const account = sandbox.fundToken(addressOf(wallet), USDC, 0n);
   const state = sandbox.account(account);
   if (state === null || state === undefined) throw new Error(`${account} does not exist`);
-  const data = Uint8Array.from(state.data);
+  const data = Buffer.from(state.data);
   data[DELEGATE_TAG] = 1;
   data.set(new PublicKey(delegate).toBytes(), DELEGATE_START);
-  sandbox.setAccount(account, { ...state, data });
+  data.writeBigUInt64LE(allowance, DELEGATED_START);
+  sandbox.setAccount(account, { ...state, data: Uint8Array.from(data) });
 }
 
 /** Gives the account that a wallet pays from to another owner, and leaves it to the wallet as its delegate. */
@@ -43,12 +44,11 @@ function owned(wallet: Keypair, owner: string): void {
   if (state === null || state === undefined) throw new Error(`${account} does not exist`);
   const data = Buffer.from(state.data);
   data.set(new PublicKey(owner).toBytes(), OWNER_START);
-  data.writeBigUInt64LE(1_000_000n, DELEGATED_START);
   sandbox.setAccount(account, { ...state, data: Uint8Array.from(data) });
 }
 
 /** A shop on a chain on which nothing lands until its faults are cleared, and what was sent there. */
-async function openSlowShop() {
+async function openSlowShop(settle: 'after' | 'before' = 'after') {
   const { sandbox, payTo } = fixture;
   const proxy = await startRpcProxy(sandbox.rpcUrl);
   // One that does not land is sent again from time to time.
@@ -60,14 +60,16 @@ async function openSlowShop() {
   const keypair = await sandbox.createWallet({ sol: '1' });
   const facilitator = fixture.facilitatorWith({ keypair, rpcUrl: proxy.url });
   const url = await fixture.serve((app) => {
-    app.get('/', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => void res.send('sold'));
+    app.get('/', requirePayment({ facilitator, payTo, price: '$0.01', settle }), (_req, res) => void res.send('sold'));
   });
   const answers: Promise<Response>[] = [];
+  async function pay(payer: Keypair, times: number) {
+    const signed = await Promise.all(Array.from({ length: times }, () => signPayment({ sandbox, payer }, url)));
+    answers.push(...signed.map(({ v2 }) => fetch(url, { headers: v2 })));
+  }
   return {
-    async payThrice(payer: Keypair) {
-      const signed = await Promise.all([1, 2, 3].map(() => signPayment({ sandbox, payer }, url)));
-      answers.push(...signed.map(({ v2 }) => fetch(url, { headers: v2 })));
-    },
+    payOnce: (payer: Keypair) => pay(payer, 1),
+    payThrice: (payer: Keypair) => pay(payer, 3),
     async sends(room: number) {
       await until(() => sent.size >= room);
       await standsStill(() => sent.size);
@@ -87,6 +89,16 @@ describe('four wallets that pay three times at once', () => {
     ['which one delegate could empty with one transaction, have the room of one wallet', approve, 5],
     ['from the accounts of one owner, as their delegates, have the room of one wallet', owned, 5],
     ['which belong to themselves, have room for all', undefined, 12],
+    [
+      'of which one delegate may take less than is left, have room for all',
+      (it: Keypair, other: string) => approve(it, other, 970_000n),
+      12,
+    ],
+    [
+      'of which one delegate may take more than is left of the third, have room for all but these',
+      (it: Keypair, other: string) => approve(it, other, 970_001n),
+      12,
+    ],
   ])('%s', async (_what, prepare, room) => {
     const shop = await openSlowShop();
     const other = addressOf(await newWallet());
@@ -97,6 +109,17 @@ describe('four wallets that pay three times at once', () => {
     await shop.sends(room);
     expect(await shop.statuses()).toEqual(Array(12).fill(200));
   });
+});
+
+test('an owner whose delegates pay once each, at a route where nothing is simulated, has his room and that of whoever is not known', async () => {
+  const shop = await openSlowShop('before');
+  const other = addressOf(await newWallet());
+  const payers = await Promise.all(Array.from({ length: 14 }, newWallet));
+  for (const payer of payers) owned(payer, other);
+  fixture.sandbox.faults.add({ kind: 'late', slots: 50 });
+  for (const payer of payers) await shop.payOnce(payer);
+  await shop.sends(10);
+  expect(await shop.statuses()).toEqual(Array(14).fill(200));
 });
 
 test('a wallet that strangers name as their delegate has its room for itself', async () => {

@@ -56,7 +56,7 @@ function judge(given: Given) {
     remembersSince,
   };
   const verified: VerifiedCache = new LRUCache({ max: 9 });
-  if (isVerified) verified.set(decoded.messageHash, { look: 1, slot: 1, left: new Map(), spenders: [] });
+  if (isVerified) verified.set(decoded.messageHash, { look: 1, slot: 1, left: new Map(), owners: [], delegates: [] });
   const rejected = { status: 'rejected', err: said, logs: [] } as const;
   const refused = { signature: 'signature', sentAt: performance.now(), isOver: false, before };
   return { asked, verdict: judgeRefusal(parts, verified, inspection.inspected, refused, rejected) };

@@ -18,7 +18,7 @@ function spendingOf([account, amount]: [string, bigint]) {
 
 /** What the chain shows where the account holds so much. */
 function sightOf(flight: MoneyInFlight, held: bigint, paid: bigint, slot: number): Sight {
-  return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]), spenders: [] };
+  return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]), owners: [], delegates: [] };
 }
 
 test('payments of one account are taken up to what it holds, and not one unit beyond', () => {
@@ -51,7 +51,8 @@ test('a payment from two accounts needs room in both, and meets whoever pays fro
   const seen = (one: bigint, other: bigint): Sight => ({
     look: flight.nextLook(),
     slot: 1,
-    spenders: [],
+    owners: [],
+    delegates: [],
     left: new Map([
       ['one', one],
       ['other', other],
@@ -76,14 +77,14 @@ test('what was seen of two accounts is as old as the older look, and is known wh
   const [one, other] = [payment('p', 10n, 'one'), payment('q', 10n, 'other')];
   const both = { id: 'both', spending: [...one.spending, ...other.spending] };
   const looks = [flight.nextLook(), flight.nextLook()] as const;
-  flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]), spenders: ['one'] });
+  flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]), owners: ['one'], delegates: [] });
   expect(flight.lastSight(both)).toBeUndefined();
-  flight.fits(other, { look: looks[0], slot: 7, left: new Map([['other', 5n]]), spenders: ['other'] });
+  flight.fits(other, { look: looks[0], slot: 7, left: new Map([['other', 5n]]), owners: ['other'], delegates: [] });
   const left = new Map([
     ['one', 0n],
     ['other', 5n],
   ]);
-  expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left, spenders: ['one', 'other'] });
+  expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left, owners: ['one', 'other'], delegates: [] });
   expect(flight.lastSight({ id: 'more', spending: [...one.spending, ...payment('', 16n, 'other').spending] })).toBe(
     undefined,
   );
@@ -92,10 +93,10 @@ test('what was seen of two accounts is as old as the older look, and is known wh
 test('who may empty an account is remembered with what was seen of it', () => {
   const flight = createMoneyInFlight();
   const one = payment('p', 10n);
-  flight.fits(one, { ...sightOf(flight, 10n, 10n, 6), spenders: ['somebody'] });
-  expect(flight.lastSight(payment('q', 0n))?.spenders).toEqual(['somebody']);
+  flight.fits(one, { ...sightOf(flight, 10n, 10n, 6), owners: ['somebody'] });
+  expect(flight.lastSight(payment('q', 0n))?.owners).toEqual(['somebody']);
   flight.fits(one, sightOf(flight, 10n, 10n, 6));
-  expect(flight.lastSight(payment('q', 0n))?.spenders).toEqual([]);
+  expect(flight.lastSight(payment('q', 0n))?.owners).toEqual([]);
 });
 
 test('a landing that is told again, later, is the one that was told first', () => {
@@ -157,7 +158,7 @@ test('one that has landed counts until a look shows the account without its mone
 
 test('where the node does not show the account, a payment goes alone', () => {
   const flight = createMoneyInFlight();
-  const blind = { look: flight.nextLook(), slot: 1, left: new Map<string, bigint>(), spenders: [] };
+  const blind = { look: flight.nextLook(), slot: 1, left: new Map<string, bigint>(), owners: [], delegates: [] };
   expect(flight.fits(payment('p', 1n), blind)).toBe(true);
   flight.take(payment('p', 1n));
   expect(flight.fits(payment('q', 1n), blind)).toBe(false);
@@ -195,7 +196,13 @@ test('what was seen for one payment is good for the next for ten seconds, the ne
   const newer = sightOf(flight, 100n, 10n, 2);
   flight.fits(payment('p', 10n), newer);
   flight.fits(payment('p', 10n), old);
-  expect(flight.lastSight(next)).toEqual({ look: newer.look, slot: 2, left: new Map([[ACCOUNT, 70n]]), spenders: [] });
+  expect(flight.lastSight(next)).toEqual({
+    look: newer.look,
+    slot: 2,
+    left: new Map([[ACCOUNT, 70n]]),
+    owners: [],
+    delegates: [],
+  });
   expect(flight.lastSight(payment('more', 101n))).toBeUndefined();
   now = 10_002;
   expect(flight.lastSight(next)).toBeUndefined();
@@ -237,7 +244,7 @@ test('whatever happens in whatever order, what is on its way never exceeds the a
           const it = payment(`p${at}`, step.amount);
           if (seen === undefined || seen.held < step.amount) continue;
           const left = new Map([[ACCOUNT, seen.held - step.amount]]);
-          if (!flight.fits(it, { look: seen.look, slot: seen.slot, left, spenders: [] })) continue;
+          if (!flight.fits(it, { look: seen.look, slot: seen.slot, left, owners: [], delegates: [] })) continue;
           flight.take(it);
           open.push({ id: it.id, amount: step.amount });
         }

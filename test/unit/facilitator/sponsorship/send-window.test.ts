@@ -194,3 +194,11 @@ test("of two who each pay from what is the other one's, neither waits for one wh
   window.leave('c');
   expect(await back).toBe(true);
 });
+
+test('who waits for the room of a delegate waits on where a payment of another one fails, who is a stranger to him', async () => {
+  const window = createSendWindow(60_000);
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await enter(window, id, 'delegate of many');
+  const waiting = enter(window, 'f', 'delegate of many');
+  window.leave('a', 'failed');
+  expect(await waiting).toBe(true);
+});

@@ -1,6 +1,6 @@
 import type { InspectedPayment } from '../../../../src/facilitator/backend/backend.js';
 import { createPaymentEventBus } from '../../../../src/facilitator/events/events.js';
-import { followOutcomes, sponsoredEnd } from '../../../../src/facilitator/sponsorship/sponsorship.js';
+import { followOutcomes, sponsoredEnd } from '../../../../src/facilitator/sponsorship/outcomes.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
 import {
   another,
@@ -204,9 +204,10 @@ describe('the fee of a payment', () => {
 });
 
 describe('a payer whose transaction failed', () => {
-  test('waits by wallet and by account, once for each failure however often it is told', async () => {
-    const { begin, sponsorship } = open();
+  test('waits by wallet and by the accounts that are its own, once for each failure however often it is told', async () => {
+    const { begin, check, sponsorship } = open();
     const it = newInspected();
+    await check(it);
     await begin(it);
     for (let times = 0; times < 3; times += 1) {
       sponsorship.ended(idOf(it), it.payer, { status: 'failed' });
@@ -219,6 +220,20 @@ describe('a payer whose transaction failed', () => {
     });
     expect(await begin(another(it, 'third'))).toMatchObject({ message: expect.stringContaining('60 seconds') });
     expect(await sponsorship.admit(newInspected(), OURS)).toBeUndefined();
+  });
+
+  test('does not have the owner of its account wait, whose delegate it is or may be', async () => {
+    const { begin, check, sponsorship } = open();
+    const [seen, unseen] = [newInspected(), newInspected()];
+    const delegated = { ...seen, payer: 'a delegate' };
+    expect(await check(seen, true)).toBeUndefined();
+    for (const it of [{ ...delegated, transaction: seen.transaction }, unseen]) {
+      await begin(it);
+      sponsorship.ended(idOf(it), it.payer, { status: 'failed' });
+      const owner = { ...another(it, `owner of ${idOf(it)}`), payer: 'the owner' };
+      expect(await sponsorship.admit(it, OURS)).toMatchObject({ reason: 'payer_must_wait' });
+      expect(await sponsorship.admit(owner, OURS)).toBeUndefined();
+    }
   });
 
   test('waits as well where another process had sent it', async () => {
@@ -280,4 +295,38 @@ test('only an outcome that is known ends a payment', () => {
   expect(sponsoredEnd({ status: 'failed', final: 'failed', ...refusal })).toEqual({ status: 'failed' });
   expect(sponsoredEnd({ status: 'failed', final: 'expired', ...refusal })).toEqual({ status: 'expired' });
   expect(sponsoredEnd({ status: 'pending', payer })).toBeUndefined();
+});
+
+describe('payments that are not looked at', () => {
+  test('are five at once at most whose accounts may be anybody’s; the next one is looked at', async () => {
+    const { begin, chain, sponsorship } = open();
+    const all = Array.from({ length: 7 }, newInspected);
+    for (const it of all.slice(0, 5)) expect(await begin(it)).toBeUndefined();
+    expect(chain.looks).toBe(0);
+    expect([await begin(all[5]!), chain.looks]).toEqual([undefined, 1]);
+    sponsorship.ended(idOf(all[0]!), all[0]!.payer, { status: 'landed', slot: 1 });
+    expect([await begin(all[6]!), chain.looks]).toEqual([undefined, 1]);
+  });
+
+  test('give their place back where they are not sent', async () => {
+    const { begin, chain, sponsorship } = open();
+    for (let times = 0; times < 7; times += 1) {
+      const it = newInspected();
+      await begin(it);
+      sponsorship.drop(idOf(it));
+    }
+    expect(chain.looks).toBe(0);
+  });
+
+  test('are as many as come of accounts that were looked at within the hour', async () => {
+    const { begin, check, chain, sponsorship } = open();
+    const all = Array.from({ length: 7 }, newInspected);
+    for (const it of all) {
+      await check(it);
+      sponsorship.drop(idOf(it));
+    }
+    const looks = chain.looks;
+    for (const it of all) expect(await begin(another(it, `again ${idOf(it)}`))).toBeUndefined();
+    expect(chain.looks).toBe(looks);
+  });
 });
