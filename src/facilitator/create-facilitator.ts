@@ -134,7 +134,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     idempotency,
     holdings,
     watched: resolved.check,
-    checkSetup: setupChecker({ ...service, ...chain, wsUrl, tokens, idempotency, counters }),
+    checkSetup: setupChecker({ ...service, ...chain, wsUrl, tokens, idempotency, counters, probe: storage?.probe }),
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });

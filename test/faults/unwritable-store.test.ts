@@ -22,6 +22,8 @@ interface Breakable {
   /** The states of what `/readyz` says of the store and its disk while it is broken. */
   readonly says: object;
   readonly reason: RegExp;
+  /** What a check of the set-up finds meanwhile. */
+  readonly finds: readonly string[];
   breakIt(): Promise<void>;
   mend(): Promise<void>;
   stop(): Promise<void>;
@@ -41,6 +43,7 @@ async function fullDisk(): Promise<Breakable> {
     url: `sqlite:${disk.path}/tollhouse.db`,
     says: { store: 'failed', disk: 'failed' },
     reason: /takes no writes.*; .*16 MiB/,
+    finds: ['store_unwritable', 'store_full'],
     breakIt: () => disk.leave(0),
     mend: async () => disk.makeRoom(),
     stop: async () => disk.remove(),
@@ -53,6 +56,7 @@ async function nearlyFullDisk(): Promise<Breakable> {
     url: `sqlite:${disk.path}/tollhouse.db`,
     says: { store: 'ok', disk: 'failed' },
     reason: /less than 16 MiB left/,
+    finds: ['store_full'],
     breakIt: () => disk.leave(8 * MIB),
     mend: async () => disk.makeRoom(),
     stop: async () => disk.remove(),
@@ -67,6 +71,7 @@ async function movedFile(): Promise<Breakable> {
     url: `sqlite:${path}`,
     says: { store: 'failed' },
     reason: /is another one, or gone/,
+    finds: ['store_moved'],
     breakIt: () => rename(path, `${path}.aside`),
     mend: () => rename(`${path}.aside`, path),
     stop: async () => rmSync(folder, { recursive: true }),
@@ -84,6 +89,7 @@ async function readOnlyPostgres(): Promise<Breakable> {
     url,
     says: { store: 'failed' },
     reason: /takes no writes/,
+    finds: ['store_unwritable'],
     breakIt: () => set('on'),
     mend: () => set('off'),
     stop: () => postgres.stop(),
@@ -163,6 +169,8 @@ describe.each([
     const storeParts = parts.filter(({ network }) => network === undefined);
     expect(Object.fromEntries(storeParts.map(({ part, state }) => [part, state]))).toMatchObject(broken.says);
     expect(detail).toMatch(broken.reason);
+    const { ok, findings } = await server.facilitator.check();
+    expect([ok, findings.map(({ code }) => code)]).toEqual([false, broken.finds]);
 
     expect((await fetch(`${server.url}/demo`)).status).toBe(503);
     sandbox.resetCalls();

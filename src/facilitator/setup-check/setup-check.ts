@@ -4,7 +4,8 @@ import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
-import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft } from '../setup/health.js';
+import type { Storage, StoreState } from '../../storage/storage.js';
+import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft, storeFaults } from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 import { localNode } from './local-node.js';
@@ -22,6 +23,8 @@ export interface SetupParts extends RecipientParts {
   readonly ledger: BooksParts['ledger'];
   readonly idempotency: Pick<IdempotencyStore, 'find'>;
   readonly counters?: Pick<Counters, 'get'> | undefined;
+  /** Looks whether the store takes writes. Default: nobody does. */
+  readonly probe?: Storage['probe'] | undefined;
 }
 
 const STORE_PATIENCE_MS = 2_000;
@@ -84,11 +87,12 @@ function howToFund(wallet: string, network: NetworkId, local: string | undefined
   return `solana airdrop 1 ${wallet} --url ${local ?? network.slice('solana-'.length)}`;
 }
 
-async function checkStores({ ledger, idempotency, counters }: SetupParts): Promise<readonly SetupFinding[]> {
-  const [found, kept, counted] = await Promise.all([
+async function checkStores({ ledger, idempotency, counters, probe }: SetupParts): Promise<readonly SetupFinding[]> {
+  const [found, kept, counted, probed] = await Promise.all([
     withTimeout(STORE_PATIENCE_MS, () => ledger.find(NOBODY)),
     withTimeout(STORE_PATIENCE_MS, () => idempotency.find(NOBODY, NOBODY)),
     withTimeout(STORE_PATIENCE_MS, async () => counters?.get(`health:${NOBODY}`)),
+    withTimeout(STORE_PATIENCE_MS, async () => probe?.()),
   ]);
   const fix = 'see that the database of openStorage (DATABASE_URL) can be reached: npx tollhouse db status';
   return [
@@ -101,7 +105,7 @@ async function checkStores({ ledger, idempotency, counters }: SetupParts): Promi
             fix,
           }),
         ]
-      : []),
+      : fullStore(probed?.value)),
     ...(kept === undefined
       ? [
           setupError({
@@ -123,6 +127,28 @@ async function checkStores({ ledger, idempotency, counters }: SetupParts): Promi
         ]
       : []),
   ];
+}
+
+const ROOM = 'make room on its disk, or have it writable: payments go on by themselves then';
+/** What keeps a store that is read from being written to, and what mends that. */
+const STORE_FAULTS = {
+  store_moved: [
+    'the file of the store of payments is another one, or gone: a restart would not find what is written now',
+    'put it back; where it is lost, stop the process, restore a backup and start again',
+  ],
+  store_unwritable: [
+    'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
+    ROOM,
+  ],
+  store_full: ['the disk of the store of payments has less than 16 MiB left, which payments under way may need', ROOM],
+} as const;
+
+function fullStore(state: StoreState | undefined): readonly SetupFinding[] {
+  const faults = state === undefined ? [] : storeFaults(true, state);
+  return (['store_moved', 'store_unwritable', 'store_full'] as const).flatMap((code) => {
+    const [detail, fix] = STORE_FAULTS[code];
+    return faults.includes(code) ? setupError({ code, about: 'ledger', detail, fix }) : [];
+  });
 }
 
 /** The key that pays fees lies on the server: what is earned has no business there. */

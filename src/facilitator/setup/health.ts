@@ -178,7 +178,8 @@ async function examine(
   });
 }
 
-function storeFaults(answers: boolean, probed: StoreState | undefined): readonly HealthFault[] {
+/** What is wrong with a store. */
+export function storeFaults(answers: boolean, probed: StoreState | undefined): readonly HealthFault[] {
   if (!answers) return ['store_unreachable'];
   const { writable = false, freeBytes = Number.POSITIVE_INFINITY, moved = false } = probed ?? {};
   return [

@@ -15,6 +15,12 @@ export type SetupCode =
   /** The fee payer has settled what is not in the books: another service works with it. */
   | 'payments_elsewhere'
   | 'store_unreachable'
+  /** The store of payments takes no writes: a full or read-only disk, a standby. */
+  | 'store_unwritable'
+  /** Its disk has less than 16 MiB left. */
+  | 'store_full'
+  /** Its file was moved, deleted or replaced while it is open. */
+  | 'store_moved'
   | 'answers_unreachable'
   | 'counters_unreachable'
   /** `payTo` is no address, or not that of a wallet. */

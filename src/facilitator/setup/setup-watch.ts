@@ -118,11 +118,12 @@ function brokenCheck(error: unknown): readonly SetupFinding[] {
 /** What was warned of in this process and is not mended: several facilitators with one fee payer say it once. */
 const told = new Set<string>();
 
-/** Told by whoever asks them (`remote.ts`, `slot-look.ts`), whether the set-up is looked at or not. */
+/** Told by whoever asks them (`remote.ts`, `slot-look.ts`, `file-in-place.ts`), whether the set-up is looked at or not. */
 const TOLD_ELSEWHERE: ReadonlySet<SetupCode> = new Set([
   'facilitator_unreachable',
   'facilitator_other_network',
   'rpc_behind',
+  'store_moved',
 ]);
 
 /**
