@@ -51,8 +51,12 @@ export type CountingDatabase = Pick<SqlDatabase, 'dialect' | 'queryApart'>;
 
 /** The error for a database that did not do what it was asked; the cause says why and is not shown to clients. */
 export function storeUnavailable(cause: unknown): TollhouseError {
-  return new TollhouseError('store_unavailable', 'The database does not answer; try again shortly.', {
-    retryAfterSeconds: 2,
-    cause,
-  });
+  return new TollhouseError(
+    'store_unavailable',
+    'The database does not answer, or takes no writes; try again shortly.',
+    {
+      retryAfterSeconds: 2,
+      cause,
+    },
+  );
 }
