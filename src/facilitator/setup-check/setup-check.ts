@@ -105,7 +105,7 @@ async function checkStores({ ledger, idempotency, counters, probe }: SetupParts)
             fix,
           }),
         ]
-      : fullStore(probed?.value)),
+      : storeFindings(probed?.value)),
     ...(kept === undefined
       ? [
           setupError({
@@ -143,7 +143,7 @@ const STORE_FAULTS = {
   store_full: ['the disk of the store of payments has less than 16 MiB left, which payments under way may need', ROOM],
 } as const;
 
-function fullStore(state: StoreState | undefined): readonly SetupFinding[] {
+function storeFindings(state: StoreState | undefined): readonly SetupFinding[] {
   const faults = state === undefined ? [] : storeFaults(true, state);
   return (['store_moved', 'store_unwritable', 'store_full'] as const).flatMap((code) => {
     const [detail, fix] = STORE_FAULTS[code];
