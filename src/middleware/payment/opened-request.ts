@@ -3,6 +3,7 @@ import { defined } from '../../lib/defined.js';
 import { tellPayment } from '../gate/request-properties.js';
 import { warned } from '../idempotency/idempotent-request.js';
 import type { StoredResponse } from '../response/response-seal.js';
+import { withoutConditions } from '../response/without-conditions.js';
 import { isAskedStill } from '../terms/asked-still.js';
 import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
@@ -10,7 +11,6 @@ import { landedHeaders } from './landed-headers.js';
 import { paidResponse, type SealedResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { sendPaymentRequired } from './payment-required.js';
-import { withoutConditions } from './without-conditions.js';
 
 /** All that a request whose payment is held works with, but for what comes behind the gate. */
 export function openedRequest(

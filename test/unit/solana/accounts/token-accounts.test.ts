@@ -102,13 +102,14 @@ describe('an account', () => {
     expect(tokenAccountOf(account)).toEqual({ mint: PROGRAMS.system, owner: PROGRAMS.system, amount: 7n });
   });
 
-  test('has a delegate where it says so', () => {
+  test('has a delegate where it says so, who may take so much', () => {
     const of = (...tag: number[]) => {
-      const account = state(PROGRAMS.token, 165, { 72: tag[0] ?? 0 });
+      const account = state(PROGRAMS.token, 165, { 72: tag[0] ?? 0, 121: 7, 122: 1 });
       account.data.set(new PublicKey(PROGRAMS.memo).toBytes(), 76);
       return delegateOf(account);
     };
-    expect([of(1), of(0)]).toEqual([PROGRAMS.memo, undefined]);
+    expect([of(1), of(0)]).toEqual([{ delegate: PROGRAMS.memo, allowance: 263n }, undefined]);
+    expect(delegateOf(state(PROGRAMS.token, 128, { 72: 1 }))).toBeUndefined();
     expect([delegateOf(null), delegateOf(state(PROGRAMS.memo, 165, { 72: 1 }))]).toEqual([undefined, undefined]);
   });
 
