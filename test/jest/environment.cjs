@@ -3,18 +3,6 @@ const { TestEnvironment } = require('jest-environment-node');
 /** One realm for all test files of a worker, so that they can share the modules that are loaded in it (runtime.cjs). */
 let shared;
 
-/**
- * Has a worker end at once, behind whatever else is to be done at its end: freeing half a gigabyte takes it longer than Jest waits, which says
- * then that tests leak.
- */
-function leaveAtOnce() {
-  if (process.send !== undefined) process.off('exit', leave).on('exit', leave);
-}
-
-function leave() {
-  process.reallyExit(process.exitCode);
-}
-
 module.exports = class SharedEnvironment {
   sharesModules = true;
 
@@ -41,7 +29,6 @@ module.exports = class SharedEnvironment {
       if (!this.lasting.has(key)) Reflect.deleteProperty(this.global, key);
     }
     shared._globalProxy.leftovers = [];
-    leaveAtOnce();
   }
 
   exportConditions() {
