@@ -12,7 +12,7 @@ import { paidResponse, type SealedResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { sendPaymentRequired } from './payment-required.js';
 
-/** All that a request whose payment is held works with, but for what comes behind the gate. */
+/** All that a request whose payment is held works with, but for what comes behind the gate; it is answered whole from here on. */
 export function openedRequest(
   attempt: PaymentAttempt,
   claim: Claim,

@@ -73,8 +73,8 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
     const { facilitator, payTo } = fixture;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await fixture.serve((app) => {
-      app.get('/free', (req, res, next) => handler(req, res, next));
-      app.get('/paid', gate, (req, res, next) => handler(req, res, next));
+      app.all('/free', (req, res, next) => handler(req, res, next));
+      app.all('/paid', gate, (req, res, next) => handler(req, res, next));
     }, express);
   });
   afterAll(() => fixture.close());
@@ -127,6 +127,13 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
       expect((await wire('/free', init)).status).toBe(304);
     },
   );
+
+  test('a request that pays and is no GET keeps its condition, which may be that nothing is there yet', async () => {
+    handler = (req, res) => res.send(String(req.get('If-None-Match')));
+    const init = { method: 'PUT', headers: { 'if-none-match': '*' } };
+    const paid = await wire('/paid', await pay(init));
+    expect([paid.status, String(paid.body), paid.body]).toEqual([200, '*', (await wire('/free', init)).body]);
+  });
 
   test('an umlaut in the name of a file is the same when its payment comes again', async () => {
     handler = (_req, res) => res.download(__filename, 'bücher.ts');
