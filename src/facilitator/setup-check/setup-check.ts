@@ -5,7 +5,14 @@ import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { Storage, StoreState } from '../../storage/storage.js';
-import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY, settlementsLeft, storeFaults } from '../setup/health.js';
+import {
+  feePayerFault,
+  LAMPORTS_PER_SETTLEMENT,
+  NOBODY,
+  STORE_REASONS,
+  settlementsLeft,
+  storeFaults,
+} from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
 import type { PaymentNeed } from '../setup/setup-target.js';
 import { localNode } from './local-node.js';
@@ -130,25 +137,17 @@ async function checkStores({ ledger, idempotency, counters, probe }: SetupParts)
 }
 
 const ROOM = 'make room on its disk, or have it writable: payments go on by themselves then';
-/** What keeps a store that is read from being written to, and what mends that. */
-const STORE_FAULTS = {
-  store_moved: [
-    'the file of the store of payments is another one, or gone: a restart would not find what is written now',
-    'put it back; where it is lost, stop the process, restore a backup and start again',
-  ],
-  store_unwritable: [
-    'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
-    ROOM,
-  ],
-  store_full: ['the disk of the store of payments has less than 16 MiB left, which payments under way may need', ROOM],
-} as const;
+const STORE_FIXES = [
+  ['store_moved', 'put it back; where it is lost, stop the process, restore a backup and start again'],
+  ['store_unwritable', ROOM],
+  ['store_full', ROOM],
+] as const;
 
 function storeFindings(state: StoreState | undefined): readonly SetupFinding[] {
   const faults = state === undefined ? [] : storeFaults(true, state);
-  return (['store_moved', 'store_unwritable', 'store_full'] as const).flatMap((code) => {
-    const [detail, fix] = STORE_FAULTS[code];
-    return faults.includes(code) ? setupError({ code, about: 'ledger', detail, fix }) : [];
-  });
+  return STORE_FIXES.flatMap(([code, fix]) =>
+    faults.includes(code) ? setupError({ code, about: 'ledger', detail: STORE_REASONS[code], fix }) : [],
+  );
 }
 
 /** The key that pays fees lies on the server: what is earned has no business there. */

@@ -178,6 +178,14 @@ async function examine(
   });
 }
 
+/** What keeps a store from being written to that is read. */
+export const STORE_REASONS = {
+  store_moved:
+    'the file of the store of payments is another one, or gone: a restart would not find what is written now',
+  store_unwritable: 'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
+  store_full: 'the disk of the store has less than 16 MiB left, which payments under way may need',
+} as const;
+
 /** What is wrong with a store. */
 export function storeFaults(answers: boolean, probed: StoreState | undefined): readonly HealthFault[] {
   if (!answers) return ['store_unreachable'];

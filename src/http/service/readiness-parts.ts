@@ -1,4 +1,4 @@
-import type { FacilitatorHealth, HealthFault } from '../../facilitator/setup/health.js';
+import { type FacilitatorHealth, type HealthFault, STORE_REASONS } from '../../facilitator/setup/health.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { RedisRefused } from '../../storage/counters/refused.js';
 
@@ -103,19 +103,19 @@ const FAULTS: Readonly<Record<HealthFault, Fault>> = {
   store_unwritable: {
     part: 'store',
     state: 'failed',
-    reason: 'the store of payments takes no writes: its disk is full or read-only, or its server is a standby',
+    reason: STORE_REASONS.store_unwritable,
     check: ['store', 'unwritable'],
   },
   store_moved: {
     part: 'store',
     state: 'failed',
-    reason: 'the file of the store of payments is another one, or gone: a restart would not find what is written now',
+    reason: STORE_REASONS.store_moved,
     check: ['store', 'moved'],
   },
   store_full: {
     part: 'disk',
     state: 'failed',
-    reason: 'the disk of the store has less than 16 MiB left, which payments under way may need',
+    reason: STORE_REASONS.store_full,
     check: ['disk', 'full'],
   },
   disk_low: {
