@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { LEAST_LAMPORTS } from '../../solana/accounts/least-lamports.js';
-import type { Delegation, FundsAfter, TokenSpending } from './spending.js';
+import { type Delegation, type FundsAfter, nameOfDelegate, type TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
 export interface SpendingPayment {
@@ -31,8 +31,7 @@ export interface MoneyInFlight {
   fits(payment: SpendingPayment, sight: Sight): boolean;
   /**
    * Names of those who could make the payment fail before it lands: the owners of its accounts, and delegates who may take more than is
-   * left beside all that is on its way. Owners are named by their wallets; delegates apart from wallets, as anybody may name anybody his
-   * delegate.
+   * left beside all that is on its way. Owners are named by their wallets, delegates apart from theirs.
    */
   spendersOf(payment: SpendingPayment, sight: Sight): readonly string[];
   /** Owners of its accounts, as they were seen in the last hour, when nobody had an allowance; undefined where that is not known. */
@@ -76,7 +75,7 @@ interface LastSight extends Omit<Sight, 'left'> {
 }
 
 /** Longer than any blockhash lives: what has not landed by then never will. */
-const FLIGHT_MS = 180_000;
+export const FLIGHT_MS = 180_000;
 /** Longer than what was seen of an account is believed. */
 const LANDED_MS = 60_000;
 const SIGHT_MS = 10_000;
@@ -135,7 +134,7 @@ class AccountsInFlight implements MoneyInFlight {
     const spenders = [...sight.owners];
     for (const { account, delegate, allowance } of sight.delegates) {
       const left = (sight.left.get(account) ?? 0n) - this.#onTheWay(account, id, sight);
-      if (left < allowance) spenders.push(`delegate ${delegate}`);
+      if (left < allowance) spenders.push(nameOfDelegate(delegate));
     }
     return spenders;
   }

@@ -1,4 +1,6 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { FLIGHT_MS } from './money-in-flight.js';
+import { isDelegate } from './spending.js';
 
 /**
  * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
@@ -64,7 +66,6 @@ const CUSTOMERS_ROOM = 100n * ORDINARY_FEE;
 const MAX_WALLETS = 50_000;
 const MEMORY_MS = 3_600_000;
 const LONGEST_WAIT_MS = 15_000;
-const FLIGHT_MS = 180_000;
 const MAX_PAYMENTS = 50_000;
 
 /** @param waitMs - longest wait for room, in milliseconds */
@@ -153,7 +154,7 @@ function createRooms(waitMs: number): Rooms {
     if (end === 'failed') {
       landed.delete(address);
       // Those who have one delegate are strangers to each other.
-      if (!address.startsWith('delegate ')) for (const { tell } of wallet.waiting.splice(0)) tell(false);
+      if (!isDelegate(address)) for (const { tell } of wallet.waiting.splice(0)) tell(false);
     }
     letIn(wallet);
   };

@@ -47,6 +47,18 @@ export interface Delegation extends AccountDelegate {
   readonly account: string;
 }
 
+const DELEGATE = 'delegate ';
+
+/** Names a delegate apart from his wallet: anybody may name anybody his delegate. */
+export function nameOfDelegate(delegate: string): string {
+  return DELEGATE + delegate;
+}
+
+/** Whether a name is that of a delegate, and none of a wallet. */
+export function isDelegate(name: string): boolean {
+  return name.startsWith(DELEGATE);
+}
+
 /** What a simulation shows of the accounts that a payment spends from. */
 export interface FundsAfter {
   /** What is left in each; those that the node does not show are missing. */

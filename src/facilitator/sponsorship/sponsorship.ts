@@ -8,7 +8,7 @@ import type { InspectedPayment, PaymentPurpose } from '../backend/backend.js';
 import type { CountedFee, FeeLimit } from './fee-limit.js';
 import type { FeeParties } from './fee-shares.js';
 import { createLandings, type Landings } from './landings.js';
-import type { MoneyInFlight, Sight, SpendingPayment } from './money-in-flight.js';
+import { FLIGHT_MS, type MoneyInFlight, type Sight, type SpendingPayment } from './money-in-flight.js';
 import type { PayerStanding } from './payer-standing.js';
 import type { SendWindow } from './send-window.js';
 import { spendingOf } from './spending.js';
@@ -87,8 +87,6 @@ interface Sponsored {
 const MAX_SPONSORED = 50_000;
 /** An outcome that is learned later gives nothing back: the hour of its fee is over. */
 const MEMORY_MS = 3_600_000;
-/** Longer than any blockhash lives. */
-const FLIGHT_MS = 180_000;
 /** As many as a new wallet has room for. */
 const MOST_UNSEEN = 5;
 /** After so many looks at accounts in which payments keep landing, the payer had better come again. */

@@ -51,7 +51,8 @@ export async function backUpDatabase(
 
 /**
  * Puts a backup into a database that holds nothing of Tollhouse yet; of SQLite, with `force`, into the place of a file that nobody has
- * open, which is set aside. A SQLite file goes into Postgres as well, which is the way from one to the other. The schema is brought up to date, and what was open then is ended: see `settleRestored`.
+ * open, which is set aside. A SQLite file goes into Postgres as well, which is the way from one to the other. The schema is brought up to
+ * date, and what was open then is ended: see `settleRestored`.
  * @throws TollhouseError `backup_failed`, `bad_option` for `memory:` and a schema that is newer than this program
  */
 export async function restoreDatabase(
