@@ -31,7 +31,7 @@ import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
 import { type PaymentNeed, readTarget } from './setup/setup-target.js';
 import { createSetupWatch } from './setup/setup-watch.js';
-import { followFailures } from './setup-check/follow-failures.js';
+import { followFailures, followStore } from './setup-check/follow-failures.js';
 import type { Facilitator } from './types.js';
 
 /** What a facilitator is made of, whoever settles for it. */
@@ -67,7 +67,6 @@ export interface FacilitatorParts extends Pick<PaymentServiceParts, 'follow' | '
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, storage, idempotency, ledger, refunds, events, holdings, health, checkSetup } = parts;
   const { passes, release } = passesInUse(parts.passes, ledger, refunds);
-  loadTracing();
   const setup = createSetupWatch({ network, enabled: parts.watched, check: lookWhereDown(parts), now: parts.now });
   const backend = followFailures(parts.backend, {
     onRecipient: setup.again,
@@ -79,7 +78,8 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const closing = new AbortController();
   // Each that is tried again in an outage listens to it, and they may be many at once.
   setMaxListeners(0, closing.signal);
-  const core = { ...createPaymentService({ ...parts, backend }), supported: supportedBy(backend, closing.signal) };
+  const payments = followStore(createPaymentService({ ...parts, backend }), setup.again);
+  const core = { ...payments, supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
   const stopBackground = startBackground(parts);
   return Object.freeze({
@@ -126,6 +126,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
 
 /** @returns ends what it has begun */
 function startBackground(parts: FacilitatorParts): () => Promise<void> {
+  loadTracing();
   const stopTelling = tellPassEnds(parts, parts.storage !== undefined);
   const stopFreeing = parts.storage && startFreeing(parts, parts.onFault);
   const stopLoading = loadAhead();

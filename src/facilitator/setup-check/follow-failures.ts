@@ -2,6 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { Verification } from '../../protocol/types.js';
 import type { BackendSettlement, SettlementBackend } from '../backend/backend.js';
+import type { PaymentService } from '../payments/payment-service.js';
 
 /** Whom failures are told to. */
 export interface FailureWatchers {
@@ -36,5 +37,22 @@ export function followFailures(
     ...backend,
     verify: (inspected, purpose) => looking(backend.verify(inspected, purpose)),
     settle: (inspected, step) => looking(backend.settle(inspected, step)),
+  };
+}
+
+/** Payments after which the store is looked at where it could not take one: its disk fills up long after the first payment. */
+export function followStore(payments: PaymentService, onOutage: () => void): PaymentService {
+  const looking = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof TollhouseError && error.code === 'store_unavailable') onOutage();
+      throw error;
+    }
+  };
+  return {
+    ...payments,
+    openPayment: (payment, terms, use) => looking(payments.openPayment(payment, terms, use)),
+    settle: (payment, terms, options) => looking(payments.settle(payment, terms, options)),
   };
 }

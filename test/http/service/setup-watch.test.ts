@@ -4,8 +4,10 @@ import type { FacilitatorOptions } from '../../../src/facilitator/facilitator-op
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FailedPayment, RequirePaymentOptions } from '../../../src/middleware/terms/payment-options.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { endOf, runFile, stopFiles } from '../../helpers/processes/run-file.js';
+import { startPostgres } from '../../helpers/storage/postgres.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
@@ -144,6 +146,29 @@ test('a fee payer that runs dry later is told with the payment that fails of it'
   const { v2 } = await signPayment(fixture, `${url}/paid`);
   expect((await fetch(`${url}/paid`, { headers: v2 })).status).toBe(503);
   await until(() => codes().includes('TOLLHOUSE_FEE_PAYER_EMPTY'));
+});
+
+test('a store that takes no writes any more is told with the payment that fails of it', async () => {
+  const postgres = await startPostgres();
+  const database = await postgres.newDatabase();
+  const storage = await openStorage(database);
+  let time = Date.now();
+  const { facilitator, url } = await serve({ storage, now: () => time });
+  await fetch(`${url}/paid`);
+  await known(facilitator);
+  expect(codes()).not.toContain('TOLLHOUSE_STORE_UNWRITABLE');
+  const name = new URL(database).pathname.slice(1);
+  await postgres.query(database, `alter database ${name} set default_transaction_read_only = on`);
+  // Those that are open took no notice of it.
+  const others = `datname = '${name}' and pid <> pg_backend_pid()`;
+  await postgres.query(database, `select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+  time += 120_000;
+  const { v2 } = await signPayment(fixture, `${url}/paid`);
+  expect((await fetch(`${url}/paid`, { headers: v2 })).status).toBe(503);
+  await until(() => codes().includes('TOLLHOUSE_STORE_UNWRITABLE'));
+  await facilitator.close();
+  await storage.close();
+  await postgres.stop();
 });
 
 test('what callers choose is not looked at', async () => {
