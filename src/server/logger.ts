@@ -41,6 +41,10 @@ const SECRET_FIELDS = [
 const LINES_LOST =
   'lines of the log were lost, as standard output took none (ENOSPC: its disk is full; EAGAIN: its reader is behind; EPIPE: it has gone)';
 
+const NO_LOG = 'the package "pino" is not installed, so nothing is logged; install it, or set LOG_LEVEL=silent';
+/** A server makes its log, and so does who starts it. */
+let isNoLogTold = false;
+
 /** Writes nothing. */
 export const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
 
@@ -58,12 +62,8 @@ export async function createLogger(
   if (level === 'silent') return SILENT;
   const loaded = await loadPino();
   if (loaded === undefined) {
-    process.emitWarning(
-      'the package "pino" is not installed, so nothing is logged; install it, or set LOG_LEVEL=silent',
-      {
-        code: 'TOLLHOUSE_NO_LOG',
-      },
-    );
+    if (!isNoLogTold) process.emitWarning(NO_LOG, { code: 'TOLLHOUSE_NO_LOG' });
+    isNoLogTold = true;
     return SILENT;
   }
   const { pino, stdTimeFunctions } = loaded;
