@@ -4,6 +4,7 @@ import {
   type MoneyInFlight,
   type Sight,
 } from '../../../../src/facilitator/sponsorship/money-in-flight.js';
+import { nameOfDelegate } from '../../../../src/facilitator/sponsorship/spending.js';
 
 const ACCOUNT = 'account';
 
@@ -32,6 +33,24 @@ test('payments of one account are taken up to what it holds, and not one unit be
   flight.forget('p7');
   expect(flight.fits(payment('late', 11n), sightOf(flight, 200n, 11n, 1))).toBe(false);
   expect(flight.fits(payment('late', 10n), sightOf(flight, 200n, 10n, 1))).toBe(true);
+});
+
+test('a delegate counts among the spenders where he may take more than is left beside all that is on its way', () => {
+  const flight = createMoneyInFlight();
+  const [it, other] = [payment('p', 10n), payment('q', 4n)];
+  const spendersWith = (allowance: bigint, left = new Map([[ACCOUNT, 20n]])) => {
+    const delegates = [{ account: ACCOUNT, delegate: 'helper', allowance }];
+    return flight.spendersOf(it, { look: flight.nextLook(), slot: 1, left, owners: ['owner'], delegates });
+  };
+  const both = ['owner', nameOfDelegate('helper')];
+  expect([spendersWith(20n), spendersWith(21n)]).toEqual([['owner'], both]);
+  flight.take(it);
+  expect(spendersWith(20n)).toEqual(['owner']);
+  flight.take(other);
+  expect([spendersWith(16n), spendersWith(17n)]).toEqual([['owner'], both]);
+  expect([spendersWith(0n, new Map()), spendersWith(1n, new Map())]).toEqual([both, both]);
+  flight.forget('q');
+  expect([spendersWith(0n, new Map()), spendersWith(1n, new Map())]).toEqual([['owner'], both]);
 });
 
 test('a payment is not weighed against itself, and taking it twice takes it once', () => {

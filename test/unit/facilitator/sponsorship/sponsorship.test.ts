@@ -327,6 +327,8 @@ describe('payments that are not looked at', () => {
     }
     const looks = chain.looks;
     for (const it of all) expect(await begin(another(it, `again ${idOf(it)}`))).toBeUndefined();
+    // Nor do they take the places of those of whom nothing is known.
+    expect(await begin(newInspected())).toBeUndefined();
     expect(chain.looks).toBe(looks);
   });
 });
