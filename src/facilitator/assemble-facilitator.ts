@@ -68,17 +68,15 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, storage, idempotency, ledger, refunds, events, holdings, health, checkSetup } = parts;
   const { passes, release } = passesInUse(parts.passes, ledger, refunds);
   const setup = createSetupWatch({ network, enabled: parts.watched, check: lookWhereDown(parts), now: parts.now });
-  const backend = followFailures(parts.backend, {
-    onRecipient: setup.again,
-    onOutage() {
-      setup.again();
-      void health();
-    },
-  });
+  const onOutage = (): void => {
+    setup.again();
+    void health();
+  };
+  const backend = followFailures(parts.backend, { onRecipient: setup.again, onOutage });
   const closing = new AbortController();
   // Each that is tried again in an outage listens to it, and they may be many at once.
   setMaxListeners(0, closing.signal);
-  const payments = followStore(createPaymentService({ ...parts, backend }), setup.again);
+  const payments = followStore(createPaymentService({ ...parts, backend }), onOutage);
   const core = { ...payments, supported: supportedBy(backend, closing.signal) };
   const unfinished = new Set<Promise<void>>();
   const stopBackground = startBackground(parts);

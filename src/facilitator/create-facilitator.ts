@@ -5,6 +5,7 @@ import { endInTurn } from '../lib/work/ends.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
+import { createKeyedWallets } from '../solana/accounts/keyed-wallets.js';
 import { createMintPolicy } from '../solana/accounts/mint-policy.js';
 import { createReceivingAccounts } from '../solana/accounts/receiving-accounts.js';
 import { createSplitWallet } from '../solana/building/payout-transaction.js';
@@ -230,6 +231,7 @@ function chainReaders(
       warmEveryMs: blockhashHints ? HINT_RENEWAL_MS : 0,
     }),
     receiving: createReceivingAccounts(rpc),
+    wallets: createKeyedWallets(rpc),
     mintPolicy: createMintPolicy({
       rpc,
       allowedMints: new Set(allowMints),

@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { KeyedWallets } from '../../solana/accounts/keyed-wallets.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
 import type { ReceivingAccount, ReceivingAccounts } from '../../solana/accounts/receiving-accounts.js';
 import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
@@ -12,7 +13,7 @@ import type { InspectedPayment } from '../backend/backend.js';
 import { online } from '../backend/chain-landing.js';
 import { unavailable } from '../backend/outcomes.js';
 import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
-import { fundsAfter, spendingOf } from '../sponsorship/spending.js';
+import { fundsAfter, spendingOf, UNKEYED } from '../sponsorship/spending.js';
 import type { LookAtFunds } from '../sponsorship/sponsorship.js';
 import { type FaultParts, whyNotTaken } from './why-not-taken.js';
 
@@ -23,6 +24,8 @@ export interface LookParts {
   readonly mintPolicy: MintPolicy;
   /** Knows whose the accounts are that are paid into. */
   readonly receiving: ReceivingAccounts;
+  /** Knows what the wallets are that own what is paid from. */
+  readonly wallets: KeyedWallets;
   /** Numbers the looks. */
   readonly flight: Pick<MoneyInFlight, 'nextLook'>;
 }
@@ -65,9 +68,23 @@ export async function lookAtFunds(
   const checking = checkReceivers(parts, receivers, simulation.accounts?.slice(spending.length));
   const foreign = isPending(checking) ? await checking : checking;
   if (foreign !== undefined) return { ok: false, refusal: { reason: foreign, message: REASONS[foreign] } };
-  const sight = { look, slot: simulation.slot, ...fundsAfter(spending, simulation) };
+  const funds = fundsAfter(spending, simulation);
+  const naming = nameOwners(parts, inspected, funds.owners);
+  const owners = isPending(naming) ? await online(naming) : naming;
+  const sight = { look, slot: simulation.slot, left: funds.left, owners, delegates: funds.delegates };
   verified.set(transaction.messageHash, sight);
   return { ok: true, sight };
+}
+
+/** Whoever signs for himself has a key. */
+function nameOwners(
+  { wallets }: Pick<LookParts, 'wallets'>,
+  { payer }: InspectedPayment,
+  owners: readonly string[],
+): MaybePromise<readonly string[]> {
+  if (owners.every((it) => it === payer)) return owners;
+  const name = async (owner: string) => (owner === payer || (await wallets.isKeyed(owner)) ? owner : UNKEYED);
+  return Promise.all(owners.map(name));
 }
 
 /** The accounts that are looked at: those that are spent from first. */

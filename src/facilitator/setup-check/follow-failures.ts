@@ -40,7 +40,7 @@ export function followFailures(
   };
 }
 
-/** Payments after which the store is looked at where it could not take one: its disk fills up long after the first payment. */
+/** Payments after which the store is looked at where it could not take one: its disk fills up long after the first payment, and what it cannot take must not be offered. */
 export function followStore(payments: PaymentService, onOutage: () => void): PaymentService {
   const looking = async <T>(work: Promise<T>): Promise<T> => {
     try {

@@ -6,6 +6,8 @@ import { type Delegation, type FundsAfter, nameOfDelegate, type TokenSpending } 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
 export interface SpendingPayment {
   readonly id: string;
+  /** Who has signed it. Anybody can name anybody's account; the chain alone knows who may spend from it. */
+  readonly payer: string;
   readonly spending: readonly TokenSpending[];
 }
 
@@ -15,6 +17,15 @@ export interface Sight extends FundsAfter {
   readonly look: number;
   /** Slot that the node showed. */
   readonly slot: number;
+}
+
+/** What the chain showed, in the last hour, of those who may spend from the accounts of a payment. */
+export interface KnownSpenders {
+  readonly owners: readonly string[];
+  /** Whether nobody had an allowance. */
+  readonly areAlone: boolean;
+  /** Whether its payer is neither an owner nor a delegate of each account. */
+  readonly isStranger: boolean;
 }
 
 /**
@@ -34,8 +45,8 @@ export interface MoneyInFlight {
    * left beside all that is on its way. Owners are named by their wallets, delegates apart from theirs.
    */
   spendersOf(payment: SpendingPayment, sight: Sight): readonly string[];
-  /** Owners of its accounts, as they were seen in the last hour, when nobody had an allowance; undefined where that is not known. */
-  ownersOf(payment: SpendingPayment): readonly string[] | undefined;
+  /** Those who may spend from its accounts; undefined where that is not known. */
+  knownSpenders(payment: SpendingPayment): KnownSpenders | undefined;
   /** Takes a payment; one that is taken already stays as it is. */
   take(payment: SpendingPayment): void;
   has(id: string): boolean;
@@ -69,6 +80,12 @@ interface Account {
   sum: bigint;
 }
 
+/** Who may spend from one account. */
+interface Spenders {
+  readonly owners: readonly string[];
+  readonly delegates: readonly string[];
+}
+
 interface LastSight extends Omit<Sight, 'left'> {
   /** What was in the account, at least, before the payment that was looked at. */
   readonly held: bigint;
@@ -80,7 +97,7 @@ export const FLIGHT_MS = 180_000;
 const LANDED_MS = 60_000;
 const SIGHT_MS = 10_000;
 /** An owner can change with each transaction of the one before, who pays for that and has to sign it. */
-const OWNERS_MS = 3_600_000;
+const SPENDERS_MS = 3_600_000;
 const MAX_PAYMENTS = 50_000;
 const MAX_SIGHTS = 10_000;
 
@@ -94,13 +111,13 @@ class AccountsInFlight implements MoneyInFlight {
   readonly #byAccount = new Map<string, Account>();
   readonly #entries = boundedCache<string, Entry>({ max: MAX_PAYMENTS, dispose: (entry) => this.#unlink(entry) });
   readonly #sights: LRUCache<string, LastSight>;
-  readonly #owners: LRUCache<string, readonly string[]>;
+  readonly #spenders: LRUCache<string, Spenders>;
   #looks = 0;
 
   constructor(now: () => number) {
     this.#now = now;
     this.#sights = boundedCache({ max: MAX_SIGHTS, ttl: SIGHT_MS, ttlResolution: 0, perf: { now } });
-    this.#owners = boundedCache({ max: MAX_PAYMENTS, ttl: OWNERS_MS, perf: { now } });
+    this.#spenders = boundedCache({ max: MAX_PAYMENTS, ttl: SPENDERS_MS, ttlResolution: 0, perf: { now } });
   }
 
   nextLook(): number {
@@ -139,19 +156,22 @@ class AccountsInFlight implements MoneyInFlight {
     return spenders;
   }
 
-  ownersOf({ spending }: SpendingPayment): readonly string[] | undefined {
-    const all: string[] = [];
+  knownSpenders({ spending, payer }: SpendingPayment): KnownSpenders | undefined {
+    const owners: string[] = [];
+    let [areAlone, isStranger] = [true, false];
     for (const { account } of spending) {
-      const owners = this.#owners.get(account);
-      if (owners === undefined) return undefined;
-      all.push(...owners);
+      const known = this.#spenders.get(account);
+      if (known === undefined) return undefined;
+      owners.push(...known.owners);
+      areAlone &&= known.delegates.length === 0;
+      isStranger ||= !known.owners.includes(payer) && !known.delegates.includes(payer);
     }
-    return all;
+    return { owners, areAlone, isStranger };
   }
 
-  take({ id, spending }: SpendingPayment): void {
+  take({ id, payer, spending }: SpendingPayment): void {
     if (this.has(id)) return;
-    const entry: Entry = { id, spending, endsAt: this.#now() + FLIGHT_MS };
+    const entry: Entry = { id, payer, spending, endsAt: this.#now() + FLIGHT_MS };
     this.#entries.set(id, entry);
     for (const { account, most } of spending) {
       const all = this.#accountOf(account);
@@ -235,10 +255,12 @@ class AccountsInFlight implements MoneyInFlight {
     return left !== undefined && left - onTheWay >= least;
   }
 
-  /** What others take from an account that was not seen to be gone yet. */
+  /** What others take from an account that was not seen to be gone yet. A stranger takes nothing: his payment fails. */
   #onTheWay(account: string, id: string, sight: Sight): bigint {
     let sum = 0n;
-    for (const it of this.#othersAt(account, id)) if (!isShown(it, sight)) sum += mostOf(it, account);
+    for (const it of this.#othersAt(account, id)) {
+      if (!isShown(it, sight) && maySpend(it, account, sight)) sum += mostOf(it, account);
+    }
     return sum;
   }
 
@@ -248,8 +270,8 @@ class AccountsInFlight implements MoneyInFlight {
       const isNewest = look >= (this.#sights.get(account)?.look ?? 0);
       if (rest === undefined || !isNewest) continue;
       this.#sights.set(account, { look, slot, held: rest + least, owners, delegates });
-      if (delegates.length === 0) this.#owners.set(account, owners);
-      else this.#owners.delete(account);
+      const own = delegates.filter((it) => it.account === account);
+      this.#spenders.set(account, { owners, delegates: own.map(({ delegate }) => delegate) });
     }
   }
 }
@@ -257,6 +279,11 @@ class AccountsInFlight implements MoneyInFlight {
 /** Whether what was seen is without the money of a payment that has landed. In doubt it is not. */
 function isShown({ landing }: Entry, { look, slot }: Sight): boolean {
   return landing !== undefined && landing.slot <= slot && landing.look <= look;
+}
+
+function maySpend({ payer }: SpendingPayment, account: string, { owners, delegates }: Sight): boolean {
+  if (owners.length === 0 || owners.includes(payer)) return true;
+  return delegates.some((it) => it.account === account && it.delegate === payer);
 }
 
 function mostOf({ spending }: SpendingPayment, account: string): bigint {

@@ -1,6 +1,6 @@
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { FLIGHT_MS } from './money-in-flight.js';
-import { isDelegate } from './spending.js';
+import { isShared, UNKEYED } from './spending.js';
 
 /**
  * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
@@ -8,7 +8,8 @@ import { isDelegate } from './spending.js';
  * room for the network fees of five ordinary payments, and with each that lands for more, up to ten: less than twenty times
  * that price. A customer, whose money went to the operator and could not come back to him, has room for as many as he has bought,
  * up to a hundred. What finds no room waits for it. One payment always finds room. A delegate has a room apart from his wallet's, which
- * strangers cannot fill by naming him: whoever is both a payer and a delegate has two.
+ * strangers cannot fill by naming him: whoever is both a payer and a delegate has two. Wallets of programs and of several signers, whose
+ * accounts delegates pay from, have the room of a new wallet together.
  */
 export interface SendWindow {
   /** True at once where there is room. Else waits: false where there was none in time, or where a payment of the wallet failed meanwhile. */
@@ -150,11 +151,11 @@ function createRooms(waitMs: number): Rooms {
     if (wallet === undefined || payment === undefined) return;
     wallet.open.delete(id);
     wallet.taken -= payment.fee;
-    if (end === 'landed') addLanded(address, payment);
+    // What one has bought is no reason to trust another with more.
+    if (end === 'landed' && address !== UNKEYED) addLanded(address, payment);
     if (end === 'failed') {
       landed.delete(address);
-      // Those who have one delegate are strangers to each other.
-      if (!isDelegate(address)) for (const { tell } of wallet.waiting.splice(0)) tell(false);
+      if (!isShared(address)) for (const { tell } of wallet.waiting.splice(0)) tell(false);
     }
     letIn(wallet);
   };

@@ -54,16 +54,22 @@ export function nameOfDelegate(delegate: string): string {
   return DELEGATE + delegate;
 }
 
-/** Whether a name is that of a delegate, and none of a wallet. */
-export function isDelegate(name: string): boolean {
-  return name.startsWith(DELEGATE);
+/** Names all wallets together that no key of their own commands: one signature may empty any number of them. */
+export const UNKEYED = 'unkeyed wallets';
+
+/** Whether a name is that of strangers to each other, and none of a wallet. */
+export function isShared(name: string): boolean {
+  return name === UNKEYED || name.startsWith(DELEGATE);
 }
 
 /** What a simulation shows of the accounts that a payment spends from. */
 export interface FundsAfter {
   /** What is left in each; those that the node does not show are missing. */
   readonly left: ReadonlyMap<string, bigint>;
-  /** The wallets that own them, who need not be the one who signs: each may take the money away before the payment lands. */
+  /**
+   * The wallets that own them, who need not be the one who signs: each may take the money away before the payment lands. {@link UNKEYED} in
+   * the place of those.
+   */
   readonly owners: readonly string[];
   /** Who else may take some of it away. */
   readonly delegates: readonly Delegation[];
@@ -82,7 +88,8 @@ export function fundsAfter(
     const [tokens, delegate] = [tokenAccountOf(state), delegateOf(state)];
     const amount = kind === 'sol' ? state?.lamports : tokens?.amount;
     if (amount !== undefined) left.set(account, amount);
-    if (tokens !== undefined) owners.push(tokens.owner);
+    if (kind === 'sol') owners.push(account);
+    else if (tokens !== undefined) owners.push(tokens.owner);
     if (delegate !== undefined) delegates.push({ account, ...delegate });
   }
   return { left, owners, delegates };

@@ -253,15 +253,17 @@ class SponsoredPayments implements Sponsorship {
     const refusal = await this.admit(inspected, purpose);
     if (refusal !== undefined) return refusal;
     const payment = spendingPayment(inspected);
-    const owners = flight.ownersOf(payment);
+    const known = flight.knownSpenders(payment);
     // One owner of many accounts empties them with one transaction, whoever signs for each.
-    const isSeen = owners !== undefined || !this.#areManyUnseen();
-    if (!isSeen || flight.hasOthers(payment)) {
-      return this.checkFunds(inspected, flight.lastSight(payment), look, true);
+    const isTaken = known === undefined ? !this.#areManyUnseen() : known.areAlone && !known.isStranger;
+    if (!isTaken || flight.hasOthers(payment)) {
+      // What was seen of an account says nothing of a stranger to it, whose payment must not stand in the way of its owner's.
+      const seen = known?.isStranger === true ? undefined : flight.lastSight(payment);
+      return this.checkFunds(inspected, seen, look, true);
     }
     const taken = this.#take(inspected);
-    if (owners === undefined) this.#unseen.set(payment.id, true);
-    else taken.spenders = owners;
+    if (known === undefined) this.#unseen.set(payment.id, true);
+    else taken.spenders = known.owners;
     return undefined;
   }
 
@@ -272,8 +274,8 @@ class SponsoredPayments implements Sponsorship {
   }
 }
 
-function spendingPayment({ transaction }: InspectedPayment): SpendingPayment {
-  return { id: transaction.messageHash, spending: spendingOf(transaction) };
+function spendingPayment({ transaction, payer }: InspectedPayment): SpendingPayment {
+  return { id: transaction.messageHash, payer, spending: spendingOf(transaction) };
 }
 
 function addressesOf({ payer, transaction }: InspectedPayment): readonly string[] {

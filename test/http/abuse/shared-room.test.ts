@@ -1,10 +1,12 @@
-import { type Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { USDC } from '../../helpers/crash/crash-fixture.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { payingFetch } from '../../helpers/http/official-clients.js';
 import { standsStill } from '../../helpers/http/stands-still.js';
 import { startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
+import { multisigOf } from '../../helpers/transactions/multisig.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
@@ -45,6 +47,19 @@ function owned(wallet: Keypair, owner: string): void {
   const data = Buffer.from(state.data);
   data.set(new PublicKey(owner).toBytes(), OWNER_START);
   sandbox.setAccount(account, { ...state, data: Uint8Array.from(data) });
+}
+
+/** One transaction of a program can empty the accounts of all addresses that it has derived. */
+function ownedByProgram(wallet: Keypair): void {
+  const [derived] = PublicKey.findProgramAddressSync([wallet.publicKey.toBytes()], SystemProgram.programId);
+  owned(wallet, derived.toBase58());
+}
+
+/** One signature is enough for any number of multisig accounts. */
+function ownedBySigners(wallet: Keypair, signer: string): void {
+  const multisig = addressOf(Keypair.generate());
+  fixture.sandbox.setAccount(multisig, multisigOf(new PublicKey(signer), PROGRAMS.token));
+  owned(wallet, multisig);
 }
 
 /** A shop on a chain on which nothing lands until its faults are cleared, and what was sent there. */
@@ -88,6 +103,8 @@ describe('four wallets that pay three times at once', () => {
   test.each([
     ['which one delegate could empty with one transaction, have the room of one wallet', approve, 5],
     ['from the accounts of one owner, as their delegates, have the room of one wallet', owned, 5],
+    ['which a program acts for, each with a delegate, have the room of one wallet', ownedByProgram, 5],
+    ['of several signers, each with a delegate, have the room of one wallet', ownedBySigners, 5],
     ['which belong to themselves, have room for all', undefined, 12],
     [
       'of which one delegate may take less than is left, have room for all',

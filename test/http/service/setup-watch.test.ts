@@ -148,7 +148,7 @@ test('a fee payer that runs dry later is told with the payment that fails of it'
   await until(() => codes().includes('TOLLHOUSE_FEE_PAYER_EMPTY'));
 });
 
-test('a store that takes no writes any more is told with the payment that fails of it', async () => {
+test('a store that takes no writes any more is told with the payment that fails of it, and nothing is offered', async () => {
   const postgres = await startPostgres();
   const database = await postgres.newDatabase();
   const storage = await openStorage(database);
@@ -166,6 +166,7 @@ test('a store that takes no writes any more is told with the payment that fails 
   const { v2 } = await signPayment(fixture, `${url}/paid`);
   expect((await fetch(`${url}/paid`, { headers: v2 })).status).toBe(503);
   await until(() => codes().includes('TOLLHOUSE_STORE_UNWRITABLE'));
+  await until(async () => (await fetch(`${url}/paid`)).status === 503);
   await facilitator.close();
   await storage.close();
   await postgres.stop();

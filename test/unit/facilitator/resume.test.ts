@@ -4,6 +4,7 @@ import { createLandedReader } from '../../../src/facilitator/backend/landed-read
 import { createChainBackend } from '../../../src/facilitator/chain/chain-backend.js';
 import { createHealthMonitor } from '../../../src/facilitator/setup/health.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { createKeyedWallets } from '../../../src/solana/accounts/keyed-wallets.js';
 import { createMintPolicy } from '../../../src/solana/accounts/mint-policy.js';
 import { createReceivingAccounts } from '../../../src/solana/accounts/receiving-accounts.js';
 import { buildPaymentTransaction } from '../../../src/solana/building/payment-transaction.js';
@@ -40,6 +41,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
     policy,
     blockhashes: createBlockhashCache({ rpc }),
     receiving: createReceivingAccounts(rpc),
+    wallets: createKeyedWallets(rpc),
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayers: new Map([[feePayer.address, feePayer]]),
     landed: createLandedReader(rpc),

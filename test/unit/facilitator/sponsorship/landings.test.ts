@@ -8,7 +8,7 @@ const ROOM = ['a', 'b', 'c', 'd', 'e'];
 const LANDED: SignatureState = { slot: 7, err: null, commitment: 'confirmed' };
 
 function payment(id: string): SpendingPayment {
-  return { id, spending: [{ account: 'account', kind: 'token', most: 1n, least: 1n }] };
+  return { id, payer: 'payer', spending: [{ account: 'account', kind: 'token', most: 1n, least: 1n }] };
 }
 
 /** A wallet whose room is taken by payments that were sent, at a node that says where they stand. */

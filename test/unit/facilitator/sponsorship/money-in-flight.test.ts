@@ -5,12 +5,13 @@ import {
   type Sight,
 } from '../../../../src/facilitator/sponsorship/money-in-flight.js';
 import { nameOfDelegate } from '../../../../src/facilitator/sponsorship/spending.js';
+import { testClock } from '../../../helpers/test-clock.js';
 
 const ACCOUNT = 'account';
 
 /** A payment of so much from one account. */
 function payment(id: string, amount: bigint, account = ACCOUNT, kind: 'token' | 'sol' = 'token') {
-  return { id, spending: [{ account, kind, most: amount, least: amount }] };
+  return { id, payer: 'payer', spending: [{ account, kind, most: amount, least: amount }] };
 }
 
 function spendingOf([account, amount]: [string, bigint]) {
@@ -20,6 +21,10 @@ function spendingOf([account, amount]: [string, bigint]) {
 /** What the chain shows where the account holds so much. */
 function sightOf(flight: MoneyInFlight, held: bigint, paid: bigint, slot: number): Sight {
   return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]), owners: [], delegates: [] };
+}
+
+function sightBy(flight: MoneyInFlight, delegates: Sight['delegates']): Sight {
+  return { ...sightOf(flight, 100n, 10n, 1), owners: ['payer'], delegates };
 }
 
 test('payments of one account are taken up to what it holds, and not one unit beyond', () => {
@@ -40,17 +45,47 @@ test('a delegate counts among the spenders where he may take more than is left b
   const [it, other] = [payment('p', 10n), payment('q', 4n)];
   const spendersWith = (allowance: bigint, left = new Map([[ACCOUNT, 20n]])) => {
     const delegates = [{ account: ACCOUNT, delegate: 'helper', allowance }];
-    return flight.spendersOf(it, { look: flight.nextLook(), slot: 1, left, owners: ['owner'], delegates });
+    return flight.spendersOf(it, { look: flight.nextLook(), slot: 1, left, owners: ['payer'], delegates });
   };
-  const both = ['owner', nameOfDelegate('helper')];
-  expect([spendersWith(20n), spendersWith(21n)]).toEqual([['owner'], both]);
+  const both = ['payer', nameOfDelegate('helper')];
+  expect([spendersWith(20n), spendersWith(21n)]).toEqual([['payer'], both]);
   flight.take(it);
-  expect(spendersWith(20n)).toEqual(['owner']);
+  expect(spendersWith(20n)).toEqual(['payer']);
   flight.take(other);
-  expect([spendersWith(16n), spendersWith(17n)]).toEqual([['owner'], both]);
+  expect([spendersWith(16n), spendersWith(17n)]).toEqual([['payer'], both]);
   expect([spendersWith(0n, new Map()), spendersWith(1n, new Map())]).toEqual([both, both]);
   flight.forget('q');
-  expect([spendersWith(0n, new Map()), spendersWith(1n, new Map())]).toEqual([['owner'], both]);
+  expect([spendersWith(0n, new Map()), spendersWith(1n, new Map())]).toEqual([['payer'], both]);
+});
+
+test('what a stranger to an account names is not on its way from it, and what a delegate of it does is', () => {
+  const flight = createMoneyInFlight();
+  const delegates = [{ account: ACCOUNT, delegate: 'helper', allowance: 10n }];
+  const left = new Map([[ACCOUNT, 0n]]);
+  const fits = () =>
+    flight.fits(payment('p', 10n), { look: flight.nextLook(), slot: 1, left, owners: ['payer'], delegates });
+  flight.take({ ...payment('q', 10n), payer: 'stranger' });
+  expect(fits()).toBe(true);
+  flight.take({ ...payment('r', 10n), payer: 'helper' });
+  expect(fits()).toBe(false);
+});
+
+test('who may spend from an account is known for an hour, and whether whoever pays is one of them', () => {
+  const { now, advance } = testClock();
+  const flight = createMoneyInFlight(now);
+  const it = payment('p', 10n);
+  const knownTo = (payer: string) => flight.knownSpenders({ ...it, payer });
+  expect(knownTo('payer')).toBeUndefined();
+  flight.fits(it, sightBy(flight, []));
+  const alone = { owners: ['payer'], areAlone: true };
+  expect(knownTo('payer')).toEqual({ ...alone, isStranger: false });
+  expect(knownTo('helper')).toEqual({ ...alone, isStranger: true });
+  flight.fits(it, sightBy(flight, [{ account: ACCOUNT, delegate: 'helper', allowance: 1n }]));
+  expect(knownTo('helper')).toEqual({ ...alone, areAlone: false, isStranger: false });
+  flight.fits(it, sightBy(flight, [{ account: 'another', delegate: 'helper', allowance: 1n }]));
+  expect(knownTo('helper')).toMatchObject({ areAlone: true, isStranger: true });
+  advance(3_600_001);
+  expect(knownTo('payer')).toBeUndefined();
 });
 
 test('a payment is not weighed against itself, and taking it twice takes it once', () => {
@@ -66,7 +101,7 @@ test('a payment is not weighed against itself, and taking it twice takes it once
 test('a payment from two accounts needs room in both, and meets whoever pays from either', () => {
   const flight = createMoneyInFlight();
   const amounts = { one: 10n, other: 30n };
-  const both = { id: 'both', spending: Object.entries(amounts).map(spendingOf) };
+  const both = { id: 'both', payer: 'payer', spending: Object.entries(amounts).map(spendingOf) };
   const seen = (one: bigint, other: bigint): Sight => ({
     look: flight.nextLook(),
     slot: 1,
@@ -94,7 +129,7 @@ test('a payment from two accounts needs room in both, and meets whoever pays fro
 test('what was seen of two accounts is as old as the older look, and is known where both hold enough', () => {
   const flight = createMoneyInFlight();
   const [one, other] = [payment('p', 10n, 'one'), payment('q', 10n, 'other')];
-  const both = { id: 'both', spending: [...one.spending, ...other.spending] };
+  const both = { id: 'both', payer: 'payer', spending: [...one.spending, ...other.spending] };
   const looks = [flight.nextLook(), flight.nextLook()] as const;
   flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]), owners: ['one'], delegates: [] });
   expect(flight.lastSight(both)).toBeUndefined();
@@ -104,7 +139,7 @@ test('what was seen of two accounts is as old as the older look, and is known wh
     ['other', 5n],
   ]);
   expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left, owners: ['one', 'other'], delegates: [] });
-  expect(flight.lastSight({ id: 'more', spending: [...one.spending, ...payment('', 16n, 'other').spending] })).toBe(
+  expect(flight.lastSight({ ...one, spending: [...one.spending, ...payment('', 16n, 'other').spending] })).toBe(
     undefined,
   );
 });

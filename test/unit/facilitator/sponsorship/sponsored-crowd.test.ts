@@ -89,7 +89,7 @@ describe('money', () => {
     const it = newInspected();
     const spending = [{ account: it.transfer?.source ?? '', kind: 'token', most: PRICE, least: PRICE }] as const;
     for (let at = 0; at < 300; at += 1) {
-      flight.take({ id: `p${at}`, spending });
+      flight.take({ id: `p${at}`, payer: it.payer, spending });
       flight.sent(`p${at}`, `s${at}`);
     }
     expect(await check(it)).toMatchObject({ reason: 'insufficient_funds' });

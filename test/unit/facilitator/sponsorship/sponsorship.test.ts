@@ -281,7 +281,7 @@ test('a payment whose fee is not ours may be sent, and be over, as any other', a
   sponsorship.sent(idOf(it), 'signature');
   sponsorship.drop(idOf(it));
   sponsorship.ended(idOf(it), it.payer, { status: 'landed', slot: 1 });
-  expect(flight.hasOthers({ id: 'next', spending: [] })).toBe(false);
+  expect(flight.hasOthers({ id: 'next', payer: 'payer', spending: [] })).toBe(false);
   expect(await sponsorship.admit(it, OURS)).toBeUndefined();
 });
 
