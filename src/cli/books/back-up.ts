@@ -1,13 +1,12 @@
-import { settleRestored } from '../../storage/sql/backup/after-restore.js';
 import { backUpDatabase, restoreDatabase } from '../../storage/sql/backup/backup.js';
 import type { Restored } from '../../storage/sql/backup/backup-options.js';
+import { settleDatabase } from '../../storage/sql/backup/settle-database.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { counted } from '../output/counted.js';
 import { createProgress } from '../output/progress.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
-import { lookAtSchema } from './current-schema.js';
-import { withStorage } from './with-storage.js';
+import { refuseMissingFile } from './current-schema.js';
 
 const OPTIONS = { force: { type: 'boolean' }, json: { type: 'boolean' } } as const;
 /** Ids of payments that are printed; there may be as many as requests had been under way. */
@@ -47,10 +46,8 @@ export async function restore(databaseUrl: string, args: readonly string[]): Pro
 export async function markRestored(databaseUrl: string, args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { json: OPTIONS.json });
   none(positionals, 'tollhouse db restored [--json]');
-  // Makes no database where there is none.
-  await lookAtSchema(databaseUrl);
-  const restored = await withStorage(databaseUrl, ({ database }) => settleRestored(database, Date.now()));
-  tell(databaseUrl, restored, values.json === true);
+  refuseMissingFile(databaseUrl);
+  tell(databaseUrl, await settleDatabase(databaseUrl, Date.now()), values.json === true);
   return 0;
 }
 

@@ -8,8 +8,14 @@ type SchemaState = Awaited<ReturnType<typeof readSchema>>;
  * @throws UsageError for a file that is not there, which would look like a database without a schema
  */
 export async function lookAtSchema(databaseUrl: string): Promise<SchemaState> {
+  refuseMissingFile(databaseUrl);
+  return readSchema(databaseUrl);
+}
+
+/** Throws UsageError for a file that is not there. */
+export function refuseMissingFile(databaseUrl: string): void {
   const missing = missingFile(databaseUrl);
-  if (missing === undefined) return readSchema(databaseUrl);
+  if (missing === undefined) return;
   throw new UsageError(
     `no such file: ${missing}, which DATABASE_URL names ("${databaseUrl}"); name the one that the server has, or make a new one: npx tollhouse db migrate`,
   );

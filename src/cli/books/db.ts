@@ -38,8 +38,8 @@ Looks after the database that DATABASE_URL names (default sqlite:./data/tollhous
   restore   puts a backup into a database that has no books of Tollhouse yet, and brings its schema up to date. One
             of SQLite goes into Postgres as well: the way from one to the other, with the server stopped.
             What was paid after the backup counts as used: nobody is served twice for it. Then it says what to do
-  restored  says that the database was restored in another way (a snapshot of the disk, point-in-time recovery):
-            the same rules are good for it then. Stop the server before
+  restored  says that the database was restored in another way (a snapshot of the disk, point-in-time recovery), or
+            ends a restore into Postgres that was broken off: the same rules are good for it then. Stop the server before
   forget-secrets
             lists the projects whose upstream's secrets SECRETS_KEY does not open, for which the server does not
             start; with --yes they are taken away, and their owners have to give them anew. Exit code 1 while there are any

@@ -31,19 +31,24 @@ const FIND_BOOK: Readonly<Record<Dialect, string>> = {
   postgres: `select 1 as found where to_regclass('tollhouse_migration') is not null`,
 };
 
-/** As the first versions made it through Kysely: they and this one open the same databases. Only they read the second table. */
-const MAKE_BOOK = [
-  createTable(
-    'tollhouse_migration',
-    { name: 'varchar(255) not null primary key', timestamp: 'varchar(255) not null' },
-    { kind: 'table if not exists' },
-  ),
+/** Only the first versions read it; all of them have made it. */
+export const MAKE_LOCK = [
   createTable(
     'tollhouse_migration_lock',
     { id: 'varchar(255) not null primary key', is_locked: 'integer default 0 not null' },
     { kind: 'table if not exists' },
   ),
   `insert into tollhouse_migration_lock (id, is_locked) values ('migration_lock', 0) on conflict (id) do nothing`,
+] as const;
+
+/** As the first versions made it through Kysely: they and this one open the same databases. */
+const MAKE_BOOK = [
+  createTable(
+    'tollhouse_migration',
+    { name: 'varchar(255) not null primary key', timestamp: 'varchar(255) not null' },
+    { kind: 'table if not exists' },
+  ),
+  ...MAKE_LOCK,
 ];
 
 /**

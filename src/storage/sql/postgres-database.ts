@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { whyNotLoaded } from '../../lib/optional-packages.js';
 import { refuseBooks } from './backup/backup-error.js';
+import { type BooksThere, lookForBooks, refuseUnsettled } from './backup/unsettled.js';
 import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import {
   CONNECTIONS,
@@ -58,13 +59,30 @@ const ALLOWED: Step = [
 /**
  * Connects to a PostgreSQL (14 or later) and brings its schema up to date.
  * @param url - `postgres://user:password@host:port/database`, with the parameters that pg knows
- * @throws `missing_dependency` without pg, `bad_option` for a URL that cannot be right or a newer schema,
- * `store_unavailable` when the server cannot be reached
+ * @throws `missing_dependency` without pg, `bad_option` for a URL that cannot be right, a newer schema, or books that a restore has left
+ * unsettled, `store_unavailable` when the server cannot be reached
  */
-export async function openPostgres(url: string): Promise<SqlDatabase> {
+export function openPostgres(url: string): Promise<SqlDatabase> {
+  return openMigrated(url, async (connection) => {
+    await refuseUnsettled(connection);
+    await migrate(connection);
+  });
+}
+
+/** Opens books that a restore has put there, to settle them: see {@link BooksThere}. Throws like {@link openPostgres}. */
+export function openUnsettled(url: string): Promise<SqlDatabase> {
+  return openMigrated(url, migrate);
+}
+
+async function openMigrated(url: string, work: typeof migrate): Promise<SqlDatabase> {
   const driver = await loadPostgres();
-  await withSchema(url, driver, (client) => migrateLocked(client));
+  await withSchema(url, driver, (client) => migrateLocked(client, work));
   return connect(url, driver);
+}
+
+/** Looks what a database holds, and changes nothing. Throws like {@link openPostgres}. */
+export async function lookAtPostgres(url: string): Promise<BooksThere> {
+  return withSchema(url, await loadPostgres(), (client) => lookForBooks(schemaConnection(client)));
 }
 
 /**
@@ -116,6 +134,7 @@ export async function readPostgresSchema(url: string): Promise<SchemaState> {
       'select pg_database_size(current_database())::text as bytes',
     );
     const schema = schemaConnection(client);
+    await refuseUnsettled(schema);
     const steps = await readSteps(schema);
     return { ...steps, bytes: Number(rows[0]?.bytes), ...(await readKeysInUse(schema, steps)) };
   });
@@ -146,7 +165,7 @@ async function withSchema<T>(url: string, driver: typeof pg, work: (client: pg.C
 }
 
 /** In one transaction; where it fails, the end of the connection takes all of it back. */
-async function migrateLocked(client: pg.Client, work = migrate): Promise<void> {
+async function migrateLocked(client: pg.Client, work: typeof migrate): Promise<void> {
   // Whatever the server's default is: what is read under the lock must be what its last holder has written.
   await client.query(
     `begin isolation level read committed; set local lock_timeout = ${SCHEMA_LOCK.waitMs}; select pg_advisory_xact_lock(${SCHEMA_LOCK.id})`,

@@ -10,6 +10,8 @@ import { until } from '../until.js';
 export interface InstalledPostgres {
   /** Makes a database without a table and answers its URL. */
   emptyDatabase(): Promise<string>;
+  /** Runs one statement in a database, beside whatever is under test. */
+  query(url: string, text: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres | unde
   );
   let databases = 0;
   return {
+    query,
     async emptyDatabase() {
       databases += 1;
       await query(`${base}/postgres`, `create database test_${databases}`);

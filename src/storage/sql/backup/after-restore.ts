@@ -1,6 +1,7 @@
 import type { SqlDatabase, Statement } from '../sql-database.js';
 import { type LostPeriod, NOTE_MOMENT, readMoments } from './moments.js';
 import { FORGET_SERVER } from './server-history.js';
+import { MAKE_LAST_TABLE } from './unsettled.js';
 
 /** What was begun and not over when the books end. */
 export interface RestoredBooks extends LostPeriod {
@@ -54,6 +55,7 @@ export async function settleRestored(database: SqlDatabase, now: number): Promis
     [NOTE_MOMENT, 'complete_until', from],
     [NOTE_MOMENT, 'restored', now],
     [FORGET_SERVER],
+    ...MAKE_LAST_TABLE,
   ]);
   return {
     from,

@@ -1,19 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lineOf } from '../driver-error.js';
 import { SCHEMA_STEPS } from '../migrations/steps.js';
-import { openPostgres } from '../postgres-database.js';
+import { lookAtPostgres, openPostgres } from '../postgres-database.js';
 import { readSchema } from '../schema-state.js';
 import type { SqlDatabase } from '../sql-database.js';
-import { settleRestored } from './after-restore.js';
 import { backupFailed, refuseBooks } from './backup-error.js';
 import type { Restored } from './backup-options.js';
 import { NOTE_MOMENT } from './moments.js';
+import { inOwnFolder } from './own-folder.js';
 import { runPgTool } from './pg-tools.js';
+import { settlePostgres } from './settle-database.js';
+import { withoutLastTable } from './unsettled.js';
 import { writeWhole } from './whole-file.js';
 
 /** Ours alone: the database may be somebody's whose application has tables of its own in it. */
 const OUR_TABLES = '--table=tollhouse_*';
 const BOOK_OF_STEPS = 'tollhouse_migration';
-/** Steps of the schema have short names; so much is read of them at most. */
-const MOST_READ = 100_000;
+/** Steps of the schema have short names, and there are not many tables; so much is read of them at most. */
+const MOST_READ = 1_000_000;
 
 /** Dumps the tables of Tollhouse while they are used; answers the last step of their schema. */
 export async function backUpPostgres(
@@ -38,7 +43,10 @@ export async function backUpPostgres(
   return made.at(-1);
 }
 
-/** Puts a dump into a database that holds nothing of Tollhouse, all or nothing; then brings it up to date and ends what was open. */
+/**
+ * Puts a dump into a database that holds nothing of Tollhouse, all or nothing; then brings it up to date and ends what was open. In between
+ * nobody can open it.
+ */
 export async function restorePostgres(
   url: string,
   backup: string,
@@ -49,14 +57,41 @@ export async function restorePostgres(
   await checkDump(backup);
   refuseBooks((await readSchema(url)).made);
   onStep('pg_restore');
-  await runPgTool('pg_restore', url, [
-    '--no-owner',
-    '--no-privileges',
-    '--single-transaction',
-    '--exit-on-error',
-    backup,
-  ]);
-  return withDatabase(url, (database) => settleRestored(database, now()));
+  const failure = await putBooks(url, backup).catch((error: unknown) => error);
+  try {
+    // A tool that failed may have done so after its commit.
+    if ((await lookAtPostgres(url)) !== 'none') return await settlePostgres(url, now());
+  } catch (error) {
+    throw unsettled(failure, error);
+  }
+  throw failure ?? backupFailed('what was restored is in a schema that is not in the search_path of the database');
+}
+
+/** All but what makes them books that can be opened. */
+function putBooks(url: string, backup: string): Promise<void> {
+  return inOwnFolder(async (folder) => {
+    const list = join(folder, 'list');
+    await writeFile(list, withoutLastTable(await outputOf(['--list', backup])));
+    await runPgTool('pg_restore', url, [
+      '--no-owner',
+      '--no-privileges',
+      '--single-transaction',
+      '--exit-on-error',
+      '--use-list',
+      list,
+      backup,
+    ]);
+  });
+}
+
+/** @param failure - of `pg_restore`; undefined where it ended well */
+function unsettled(failure: unknown, error: unknown): Error {
+  const where =
+    failure === undefined ? 'the books are in the database' : `${lineOf(failure)}; the books may be in the database`;
+  return backupFailed(
+    `${where}, and what they have lost is not marked (${lineOf(error)}): nobody can open them before that is done; run "npx tollhouse db restored"`,
+    error,
+  );
 }
 
 async function withDatabase<T>(url: string, work: (database: SqlDatabase) => Promise<T>): Promise<T> {
@@ -71,10 +106,7 @@ async function withDatabase<T>(url: string, work: (database: SqlDatabase) => Pro
 /** Reads all of a dump, and whether this program knows every step of its schema. */
 async function checkDump(file: string): Promise<void> {
   await runPgTool('pg_restore', undefined, ['--file=/dev/null', file]);
-  let text = '';
-  await runPgTool('pg_restore', undefined, ['--data-only', `--table=${BOOK_OF_STEPS}`, '--file=-', file], (more) => {
-    if (text.length < MOST_READ) text += more;
-  });
+  const text = await outputOf(['--data-only', `--table=${BOOK_OF_STEPS}`, '--file=-', file]);
   const steps = [...text.matchAll(/^(\d{4}-[\w-]+)\t/gm)].map(([, name]) => String(name));
   if (steps.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
   const known = new Set(SCHEMA_STEPS.map(([name]) => name));
@@ -83,4 +115,13 @@ async function checkDump(file: string): Promise<void> {
   throw backupFailed(
     `${file} has a newer schema (${unknown.join(', ')}) than this version of Tollhouse knows; install the version that made it, or a later one`,
   );
+}
+
+/** What `pg_restore` tells of a dump. */
+async function outputOf(args: readonly string[]): Promise<string> {
+  let text = '';
+  await runPgTool('pg_restore', undefined, args, (more) => {
+    if (text.length < MOST_READ) text += more;
+  });
+  return text;
 }

@@ -1,16 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lineOf } from '../driver-error.js';
 import type { SchemaConnection } from '../migrate.js';
 import { fillPostgres } from '../postgres-database.js';
 import { readSchema } from '../schema-state.js';
 import type { Row } from '../sql-database.js';
-import { openSqlite } from '../sqlite/sqlite-database.js';
 import type { SqliteConnection } from '../sqlite/sqlite-driver.js';
-import { settleRestored } from './after-restore.js';
 import { backupFailed, refuseBooks } from './backup-error.js';
 import type { Restored } from './backup-options.js';
+import { inOwnFolder } from './own-folder.js';
+import { settleSqlite } from './settle-database.js';
 import { copyBackup, withFile } from './sqlite-backup.js';
 
 /** A table of Postgres, and where it gives numbers itself. */
@@ -40,26 +38,14 @@ export async function restoreIntoPostgres(
   now: () => number,
 ): Promise<Restored> {
   refuseBooks((await readSchema(url)).made);
-  const folder = await mkdtemp(join(tmpdir(), 'tollhouse-restore-'));
-  try {
+  return inOwnFolder(async (folder) => {
     const copy = join(folder, 'books.db');
     onStep('checking the backup');
     await copyBackup(backup, copy);
-    const restored = await settle(copy, now());
+    const restored = await settleSqlite(copy, now());
     await withFile(copy, true, (from) => fillPostgres(url, (into) => copyTables(from, into, onStep)));
     return restored;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function settle(copy: string, now: number): Promise<Restored> {
-  const database = await openSqlite(copy);
-  try {
-    return await settleRestored(database, now);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function copyTables(from: SqliteConnection, into: SchemaConnection, onStep: (text: string) => void) {
