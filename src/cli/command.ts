@@ -16,6 +16,19 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** A signal has stopped what was done; shown as what has come of it, exit code 128 and the number of the signal. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+
+  constructor(
+    readonly exitCode: number,
+    /** What it has ended with. */
+    override readonly cause: unknown,
+  ) {
+    super('stopped');
+  }
+}
+
 /** The system refused something: a file, an address to listen on. The code is the system's, such as `EADDRINUSE`. */
 export class SystemError extends CommandError {
   constructor(

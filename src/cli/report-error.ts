@@ -2,7 +2,7 @@ import { TollhouseError } from '../errors/errors.js';
 import { wholeError } from '../lib/error-text.js';
 import { plainLines } from '../lib/plain-text.js';
 import { RpcError } from '../solana/rpc/rpc.js';
-import { CommandError, RefusedError, SystemError, UsageError } from './command.js';
+import { CommandError, RefusedError, StoppedError, SystemError, UsageError } from './command.js';
 import { asCalled } from './output/own-command.js';
 import { fileFault } from './output/system-words.js';
 import { jsonText } from './output/terminal.js';
@@ -16,7 +16,8 @@ const NODE_ADVICE =
  * where they are.
  * @param before - what the sentence begins with
  */
-export function reportError(error: unknown, asJson: boolean, before = ''): void {
+export function reportError(thrown: unknown, asJson: boolean, before = ''): void {
+  const error = thrown instanceof StoppedError ? thrown.cause : thrown;
   const known = knownError(error);
   if (asJson) {
     const { code, message } = known ?? { code: 'internal_error', message: String(error) };

@@ -1,6 +1,6 @@
 import { didYouMean } from '../lib/did-you-mean.js';
 import { VERSION } from '../lib/version.js';
-import { UsageError } from './command.js';
+import { StoppedError, UsageError } from './command.js';
 import { COMMANDS } from './commands.js';
 import { watchOutput } from './output/watched-output.js';
 import { reportError } from './report-error.js';
@@ -41,15 +41,21 @@ function unknownCommand(name: string): string {
 /**
  * Runs the command line.
  * @param args - what stands after `tollhouse`
- * @returns the exit code: 0 when it was done, 1 when it could not be done, 2 when it was not understood
+ * @returns the exit code: 0 when it was done, 1 when it could not be done, 2 when it was not understood, 128 and more when a
+ * signal has stopped it
  */
 export async function runCli(args: readonly string[]): Promise<number> {
   try {
     return await run(args);
   } catch (error) {
     reportError(error, args.includes('--json'));
-    return error instanceof UsageError ? 2 : 1;
+    return exitCodeOf(error);
   }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof StoppedError) return error.exitCode;
+  return error instanceof UsageError ? 2 : 1;
 }
 
 /** The same as the program of this process, which fails where what it prints cannot be written. */

@@ -5,6 +5,7 @@ import { withoutPassword } from '../../storage/sql/database-url.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { counted } from '../output/counted.js';
 import { createProgress } from '../output/progress.js';
+import { stoppable } from '../output/stoppable.js';
 import { printJson, printStep, secondsSince } from '../output/terminal.js';
 import { refuseMissingFile } from './current-schema.js';
 
@@ -19,7 +20,9 @@ export async function backUp(databaseUrl: string, args: readonly string[]): Prom
   const progress = createProgress();
   const since = performance.now();
   const options = { force: values.force === true, onStep: (text: string) => progress.show(text) };
-  const { file, schema } = await backUpDatabase(databaseUrl, wanted, options);
+  const { file, schema } = await stoppable('nothing was backed up', (signal) =>
+    backUpDatabase(databaseUrl, wanted, { ...options, signal }),
+  );
   progress.end(`backed up and checked in ${secondsSince(since)}`);
   if (values.json) printJson({ database: withoutPassword(databaseUrl), file, schema: schema ?? null });
   else {
@@ -36,7 +39,9 @@ export async function restore(databaseUrl: string, args: readonly string[]): Pro
   const progress = createProgress();
   const since = performance.now();
   const options = { force: values.force === true, onStep: (text: string) => progress.show(text) };
-  const restored = await restoreDatabase(databaseUrl, file, options);
+  const restored = await stoppable('nothing was restored', (signal) =>
+    restoreDatabase(databaseUrl, file, { ...options, signal }),
+  );
   progress.end(`restored in ${secondsSince(since)}`);
   tell(databaseUrl, restored, values.json === true);
   return 0;

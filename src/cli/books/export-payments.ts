@@ -114,7 +114,7 @@ async function write(source: AsyncIterable<string>, out: string | undefined): Pr
     const unwritten = (error: unknown): never => {
       throw unwritable('--out', out, error);
     };
-    return writeWhole(out, (part) => writeTo(part, source, unwritten), AS_UMASK).catch((error: unknown) => {
+    return writeWhole(out, (part) => writeTo(part, source, unwritten), { mode: AS_UMASK }).catch((error: unknown) => {
       // Others come from the database.
       throw Reflect.get(Object(error), 'path') === out ? unwritable('--out', out, error) : error;
     });

@@ -88,16 +88,29 @@ export async function lookAtPostgres(url: string): Promise<BooksThere> {
 /**
  * Makes the schema in a PostgreSQL that has none, and fills it, all in one transaction. Throws like {@link openPostgres}, and `backup_failed`
  * where there are tables already.
+ * @param signal - stops it before it is committed: it rejects with the signal's reason
  */
-export async function fillPostgres(url: string, fill: (connection: SchemaConnection) => Promise<void>): Promise<void> {
-  await withSchema(url, await loadPostgres(), (client) =>
-    migrateLocked(client, async (connection) => {
+export async function fillPostgres(
+  url: string,
+  fill: (connection: SchemaConnection) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const filled = new AbortController();
+  await withSchema(url, await loadPostgres(), async (client) => {
+    // Whatever it waits for then fails.
+    signal.addEventListener('abort', () => void client.end(), { signal: filled.signal });
+    await migrateLocked(client, async (connection) => {
       const { made } = await readSteps(connection);
       refuseBooks(made);
       await migrate(connection);
       await fill(connection);
-    }),
-  );
+      signal.throwIfAborted();
+      filled.abort();
+    });
+  }).catch((error: unknown) => {
+    if (!filled.signal.aborted) signal.throwIfAborted();
+    throw error;
+  });
 }
 
 /**

@@ -86,7 +86,7 @@ function goesToFile({ status }: UrlResponse, out: string | undefined): out is st
 
 async function saveBody(body: Buffer, out: string): Promise<void> {
   try {
-    await writeWhole(out, (part) => writeFile(part, body), AS_UMASK);
+    await writeWhole(out, (part) => writeFile(part, body), { mode: AS_UMASK });
   } catch (error) {
     throw unwritable('--out', out, error);
   }

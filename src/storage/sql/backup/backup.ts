@@ -6,7 +6,7 @@ import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
 import { packagesFor } from '../needed-packages.js';
 import type { Dialect } from '../sql-database.js';
 import { backupFailed } from './backup-error.js';
-import type { BackupOptions, Restored } from './backup-options.js';
+import { type BackupOptions, backupWork, type Restored } from './backup-options.js';
 import { backUpPostgres, restorePostgres } from './postgres-backup.js';
 import { backUpSqlite, restoreSqlite } from './sqlite-backup.js';
 import { restoreIntoPostgres } from './sqlite-into-postgres.js';
@@ -36,15 +36,16 @@ const DUMP = 'a dump of Postgres (pg_dump --format=custom)';
 export async function backUpDatabase(
   databaseUrl: string,
   file: string,
-  { force = false, onStep = () => undefined, now = Date.now }: BackupOptions = {},
+  options: BackupOptions = {},
 ): Promise<MadeBackup> {
   const location = locationOf(databaseUrl, 'backUpDatabase');
   const path = resolve(file);
-  refusePlace(path, force);
+  refusePlace(path, options.force === true);
+  const work = backupWork(options);
   const schema = await namingAllMissing('backUpDatabase', packagesFor(databaseUrl), () =>
     location.dialect === 'postgres'
-      ? backUpPostgres(location.url, path, onStep, now)
-      : backUpSqlite(resolve(location.path), path, onStep, now),
+      ? backUpPostgres(location.url, path, work)
+      : backUpSqlite(resolve(location.path), path, work),
   );
   return { file: path, schema };
 }
@@ -58,18 +59,19 @@ export async function backUpDatabase(
 export async function restoreDatabase(
   databaseUrl: string,
   file: string,
-  { force = false, onStep = () => undefined, now = Date.now }: BackupOptions = {},
+  options: BackupOptions = {},
 ): Promise<Restored> {
   const location = locationOf(databaseUrl, 'restoreDatabase');
   const path = resolve(file);
   const dialect = await dialectOf(path);
+  const work = backupWork(options);
   return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), () => {
     if (location.dialect === 'postgres') {
       const restore = dialect === 'postgres' ? restorePostgres : restoreIntoPostgres;
-      return restore(databaseUrl, path, onStep, now);
+      return restore(databaseUrl, path, work);
     }
     if (dialect === 'postgres') throw backupFailed(`${path} is ${DUMP}, which is restored into Postgres alone`);
-    return restoreSqlite(resolve(location.path), path, { force, onStep, now });
+    return restoreSqlite(resolve(location.path), path, options.force === true, work);
   });
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { throwIfStopped } from '../../../lib/work/stopped.js';
 import { lineOf } from '../driver-error.js';
 import { backupFailed } from './backup-error.js';
 
@@ -9,18 +10,27 @@ const MISSING = 'ENOENT';
 /** What a tool says is shown as far as it helps. */
 const SHOWN = 600;
 
+/** How a tool is run. */
+export interface PgToolRun {
+  /** Of the database that it works on. Default: none, it only reads a file. */
+  readonly url?: string;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Is given what it writes to standard output. Default: nobody. */
+  readonly onOutput?: (text: string) => void;
+}
+
 /**
- * Runs a client tool of Postgres. Its password goes by the environment, which other users of the machine do not see.
- * @param url - of the database that it works on; undefined where it only reads a file
- * @param onOutput - is given what it writes to standard output. Default: nobody
- * @throws TollhouseError `backup_failed` where it is not installed, is older than the server, or says that something went wrong
+ * Runs a client tool of Postgres, which is over when this is. Its password goes by the environment, which other users of the machine do not see.
+ * @throws TollhouseError `backup_failed` where it is not installed, is older than the server, or says that something went wrong; the
+ * reason of the signal where that has ended it
  */
 export async function runPgTool(
   tool: PgTool,
-  url: string | undefined,
   args: readonly string[],
-  onOutput: (text: string) => void = () => undefined,
+  { url, signal, onOutput = () => undefined }: PgToolRun,
 ): Promise<void> {
+  signal.throwIfAborted();
   const { shown, password } = url === undefined ? { shown: [], password: {} } : connectionOf(url);
   const child = spawn(tool, [...shown, ...args], {
     env: { ...process.env, ...password },
@@ -31,11 +41,17 @@ export async function runPgTool(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = `${complaint}${text}`.slice(-SHOWN * 2);
   });
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const end = () => void child.kill();
+  signal.addEventListener('abort', end);
+  const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(startFault(tool, error)));
     child.once('close', resolve);
   });
-  if (code !== 0) throw complaintOf(tool, complaint);
+  const code = await ended.finally(() => signal.removeEventListener('abort', end));
+  if (code === 0) return;
+  // A terminal sends it to both: the tool may have heard it first.
+  await throwIfStopped(signal);
+  throw complaintOf(tool, complaint);
 }
 
 function connectionOf(url: string) {

@@ -6,7 +6,7 @@ import { lookAtPostgres, openPostgres } from '../postgres-database.js';
 import { readSchema } from '../schema-state.js';
 import type { SqlDatabase } from '../sql-database.js';
 import { backupFailed, refuseBooks } from './backup-error.js';
-import type { Restored } from './backup-options.js';
+import type { BackupWork, Restored } from './backup-options.js';
 import { NOTE_MOMENT } from './moments.js';
 import { inOwnFolder } from './own-folder.js';
 import { runPgTool } from './pg-tools.js';
@@ -24,8 +24,7 @@ const MOST_READ = 1_000_000;
 export async function backUpPostgres(
   url: string,
   target: string,
-  onStep: (text: string) => void,
-  now: () => number,
+  { step, signal, now }: BackupWork,
 ): Promise<string | undefined> {
   const { made, pending, bytes } = await readSchema(url);
   if (made.length === 0) throw backupFailed('the database holds no books of Tollhouse');
@@ -34,12 +33,16 @@ export async function backUpPostgres(
     const time = now();
     await withDatabase(url, (database) => database.query(NOTE_MOMENT, 'backed_up', time));
   }
-  await writeWhole(target, async (part) => {
-    onStep(`pg_dump of a database of ${(bytes / 2 ** 20).toFixed(1)} MiB`);
-    await runPgTool('pg_dump', url, ['--format=custom', OUR_TABLES, '--file', part]);
-    onStep('checking the dump');
-    await checkDump(part);
-  });
+  await writeWhole(
+    target,
+    async (part) => {
+      await step(`pg_dump of a database of ${(bytes / 2 ** 20).toFixed(1)} MiB`);
+      await runPgTool('pg_dump', ['--format=custom', OUR_TABLES, '--file', part], { url, signal });
+      await step('checking the dump');
+      await checkDump(part, signal);
+    },
+    { signal },
+  );
   return made.at(-1);
 }
 
@@ -50,16 +53,15 @@ export async function backUpPostgres(
 export async function restorePostgres(
   url: string,
   backup: string,
-  onStep: (text: string) => void,
-  now: () => number,
+  { step, signal, now }: BackupWork,
 ): Promise<Restored> {
-  onStep('checking the dump');
-  await checkDump(backup);
+  await step('checking the dump');
+  await checkDump(backup, signal);
   refuseBooks((await readSchema(url)).made);
-  onStep('pg_restore');
-  const failure = await putBooks(url, backup).catch((error: unknown) => error);
+  await step('pg_restore');
+  const failure = await putBooks(url, backup, signal).catch((error: unknown) => error);
   try {
-    // A tool that failed may have done so after its commit.
+    // A tool that failed, or was stopped, may have been so after its commit.
     if ((await lookAtPostgres(url)) !== 'none') return await settlePostgres(url, now());
   } catch (error) {
     throw unsettled(failure, error);
@@ -68,11 +70,11 @@ export async function restorePostgres(
 }
 
 /** All but what makes them books that can be opened. */
-function putBooks(url: string, backup: string): Promise<void> {
+function putBooks(url: string, backup: string, signal: AbortSignal): Promise<void> {
   return inOwnFolder(async (folder) => {
     const list = join(folder, 'list');
-    await writeFile(list, withoutLastTable(await outputOf(['--list', backup])));
-    await runPgTool('pg_restore', url, [
+    await writeFile(list, withoutLastTable(await outputOf(['--list', backup], signal)));
+    const args = [
       '--no-owner',
       '--no-privileges',
       '--single-transaction',
@@ -80,16 +82,16 @@ function putBooks(url: string, backup: string): Promise<void> {
       '--use-list',
       list,
       backup,
-    ]);
+    ];
+    await runPgTool('pg_restore', args, { url, signal });
   });
 }
 
 /** @param failure - of `pg_restore`; undefined where it ended well */
 function unsettled(failure: unknown, error: unknown): Error {
-  const where =
-    failure === undefined ? 'the books are in the database' : `${lineOf(failure)}; the books may be in the database`;
+  const where = failure === undefined ? 'the books are' : 'pg_restore has failed; if all the same the books are';
   return backupFailed(
-    `${where}, and what they have lost is not marked (${lineOf(error)}): nobody can open them before that is done; run "npx tollhouse db restored"`,
+    `${where} in the database, what they have lost is not marked (${lineOf(error)}), and nobody can open them before that is done: run "npx tollhouse db restored"`,
     error,
   );
 }
@@ -104,9 +106,9 @@ async function withDatabase<T>(url: string, work: (database: SqlDatabase) => Pro
 }
 
 /** Reads all of a dump, and whether this program knows every step of its schema. */
-async function checkDump(file: string): Promise<void> {
-  await runPgTool('pg_restore', undefined, ['--file=/dev/null', file]);
-  const text = await outputOf(['--data-only', `--table=${BOOK_OF_STEPS}`, '--file=-', file]);
+async function checkDump(file: string, signal: AbortSignal): Promise<void> {
+  await runPgTool('pg_restore', ['--file=/dev/null', file], { signal });
+  const text = await outputOf(['--data-only', `--table=${BOOK_OF_STEPS}`, '--file=-', file], signal);
   const steps = [...text.matchAll(/^(\d{4}-[\w-]+)\t/gm)].map(([, name]) => String(name));
   if (steps.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
   const known = new Set(SCHEMA_STEPS.map(([name]) => name));
@@ -118,10 +120,11 @@ async function checkDump(file: string): Promise<void> {
 }
 
 /** What `pg_restore` tells of a dump. */
-async function outputOf(args: readonly string[]): Promise<string> {
+async function outputOf(args: readonly string[], signal: AbortSignal): Promise<string> {
   let text = '';
-  await runPgTool('pg_restore', undefined, args, (more) => {
+  const onOutput = (more: string): void => {
     if (text.length < MOST_READ) text += more;
-  });
+  };
+  await runPgTool('pg_restore', args, { signal, onOutput });
   return text;
 }

@@ -2,16 +2,16 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, link, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { TollhouseError } from '../../../errors/errors.js';
+import { defined } from '../../../lib/defined.js';
 import { codeOf, lineOf } from '../driver-error.js';
 import { makeFolder } from '../make-folder.js';
 import { readSteps } from '../migrate.js';
 import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';
-import { openSqlite } from '../sqlite/sqlite-database.js';
 import { isBusy, type SqliteConnection } from '../sqlite/sqlite-driver.js';
-import { settleRestored } from './after-restore.js';
 import { backupFailed } from './backup-error.js';
-import type { BackupOptions, Restored } from './backup-options.js';
+import type { BackupWork, Restored } from './backup-options.js';
 import { NOTE_MOMENT } from './moments.js';
+import { settleSqlite } from './settle-database.js';
 import { writeWhole } from './whole-file.js';
 
 /** How long a look waits for a write of the server. */
@@ -26,23 +26,26 @@ const HAS_MOMENTS = `select 1 as found from sqlite_master where type = 'table' a
 export async function backUpSqlite(
   source: string,
   target: string,
-  onStep: (text: string) => void,
-  now: () => number,
+  { step, signal, now }: BackupWork,
 ): Promise<string | undefined> {
   if (!existsSync(source)) throw backupFailed(`no such file: ${source}, which DATABASE_URL names`);
   const begun = now();
   let schema: string | undefined;
-  await asBackup(`${source} cannot be backed up`, () =>
-    writeWhole(target, async (part) => {
-      onStep(`copying ${(statSync(source).size / 2 ** 20).toFixed(1)} MiB`);
-      await copyBooks(source, part);
-      onStep('checking the copy');
-      schema = await withFile(part, false, async (connection) => {
-        const last = await checkBooks(connection, source);
-        noteTime(connection, begun);
-        return last;
-      });
-    }),
+  await asBackup(`${source} cannot be backed up`, signal, () =>
+    writeWhole(
+      target,
+      async (part) => {
+        await step(`copying ${(statSync(source).size / 2 ** 20).toFixed(1)} MiB`);
+        await copyBooks(source, part);
+        await step('checking the copy');
+        schema = await withFile(part, false, async (connection) => {
+          const last = await checkBooks(connection, source);
+          noteTime(connection, begun);
+          return last;
+        });
+      },
+      { signal },
+    ),
   );
   return schema;
 }
@@ -51,34 +54,34 @@ export async function backUpSqlite(
 export async function restoreSqlite(
   target: string,
   backup: string,
-  { force, onStep, now }: Required<BackupOptions>,
+  force: boolean,
+  { step, signal, now }: BackupWork,
 ): Promise<Restored> {
-  return asBackup(`${backup} cannot be restored`, async () => {
-    onStep('checking the backup');
+  return asBackup(`${backup} cannot be restored`, signal, async () => {
+    await step('checking the backup');
     await checkBackup(backup);
     await refuseInUse(target, force);
     makeFolder(dirname(target));
     let restored: Restored | undefined;
-    await writeWhole(target, async (part) => {
-      onStep('copying');
+    const fill = async (part: string) => {
+      await step('copying');
       await copyBooks(backup, part);
-      const database = await openSqlite(part);
-      try {
-        restored = await settleRestored(database, now());
-      } finally {
-        await database.close();
-      }
-      const setAside = await putAside(target, now());
-      if (setAside !== undefined) restored = { ...restored, setAside };
-    });
+      await step('marking what is lost');
+      restored = await settleSqlite(part, now());
+    };
+    let setAside: string | undefined;
+    const onWhole = async () => {
+      setAside = await putAside(target, now());
+    };
+    await writeWhole(target, fill, { signal, onWhole });
     if (restored === undefined) throw new Error('nothing was restored');
-    return restored;
+    return { ...restored, ...defined({ setAside }) };
   });
 }
 
 /** Checks a SQLite file that is a backup, and copies it. */
-export async function copyBackup(backup: string, to: string): Promise<void> {
-  await asBackup(`${backup} cannot be restored`, async () => {
+export async function copyBackup(backup: string, to: string, signal: AbortSignal): Promise<void> {
+  await asBackup(`${backup} cannot be restored`, signal, async () => {
     await checkBackup(backup);
     await copyBooks(backup, to);
   });
@@ -186,10 +189,11 @@ async function putAside(target: string, time: number): Promise<string | undefine
 }
 
 /** What the driver or the system throws says what went wrong, and not with what. */
-async function asBackup<T>(what: string, work: () => Promise<T>): Promise<T> {
+async function asBackup<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    signal.throwIfAborted();
     throw error instanceof TollhouseError ? error : backupFailed(`${what} (${lineOf(error)})`, error);
   }
 }

@@ -6,7 +6,7 @@ import { readSchema } from '../schema-state.js';
 import type { Row } from '../sql-database.js';
 import type { SqliteConnection } from '../sqlite/sqlite-driver.js';
 import { backupFailed, refuseBooks } from './backup-error.js';
-import type { Restored } from './backup-options.js';
+import type { BackupWork, Restored } from './backup-options.js';
 import { inOwnFolder } from './own-folder.js';
 import { settleSqlite } from './settle-database.js';
 import { copyBackup, withFile } from './sqlite-backup.js';
@@ -31,33 +31,30 @@ const MOST_VALUES = 30_000;
  * Puts a SQLite file that is a backup into a PostgreSQL that holds nothing of Tollhouse, all or nothing. It is brought up to date, and ended
  * what was open in it, in a copy.
  */
-export async function restoreIntoPostgres(
-  url: string,
-  backup: string,
-  onStep: (text: string) => void,
-  now: () => number,
-): Promise<Restored> {
+export async function restoreIntoPostgres(url: string, backup: string, work: BackupWork): Promise<Restored> {
   refuseBooks((await readSchema(url)).made);
   return inOwnFolder(async (folder) => {
     const copy = join(folder, 'books.db');
-    onStep('checking the backup');
-    await copyBackup(backup, copy);
-    const restored = await settleSqlite(copy, now());
-    await withFile(copy, true, (from) => fillPostgres(url, (into) => copyTables(from, into, onStep)));
+    await work.step('checking the backup');
+    await copyBackup(backup, copy, work.signal);
+    await work.step('marking what is lost');
+    const restored = await settleSqlite(copy, work.now());
+    await withFile(copy, true, (from) => fillPostgres(url, (into) => copyTables(from, into, work), work.signal));
     return restored;
   });
 }
 
-async function copyTables(from: SqliteConnection, into: SchemaConnection, onStep: (text: string) => void) {
+async function copyTables(from: SqliteConnection, into: SchemaConnection, { step, signal }: BackupWork) {
   const tables = tablesOf(await into.run(COLUMNS));
   for (const { name } of from.prepare(TABLES).all([])) {
     const table = tables.get(String(name));
     // The schemas are made by the same steps.
     if (table === undefined) throw new Error(`Postgres has no table ${name}`);
-    onStep(`copying ${table.name}`);
+    await step(`copying ${table.name}`);
     try {
       await copyTable(from, into, table);
     } catch (error) {
+      signal.throwIfAborted();
       throw backupFailed(`${table.name} cannot be copied into Postgres: ${lineOf(error)}; nothing was restored`, error);
     }
   }

@@ -1,26 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { throwIfStopped } from '../../../lib/work/stopped.js';
 
 /** Who may read it: books hold secrets of webhooks and upstreams. */
 const OWNER_ONLY = 0o600;
+
+/** How a file is made whole. */
+export interface WholeFile {
+  /** Who may read it, less what the process's umask takes away. Default: its owner only. */
+  readonly mode?: number;
+  /** Stops it, before it gets its name: it rejects with the signal's reason then. Default: nobody does. */
+  readonly signal?: AbortSignal;
+  /** What is done just before it gets its name, when nobody can stop it any more. Default: nothing. */
+  readonly onWhole?: () => Promise<void>;
+}
 
 /**
  * Makes a file that is there as a whole or not at all, whatever happens meanwhile: it is written under another name beside it, is on
  * the disk, and gets its name then.
  * @param write - fills the file of the name that it is given, which is there and empty
- * @param mode - who may read it, less what the process's umask takes away. Default: its owner only
  */
 export async function writeWhole(
   file: string,
   write: (part: string) => Promise<void>,
-  mode: number = OWNER_ONLY,
+  { mode = OWNER_ONLY, signal, onWhole }: WholeFile = {},
 ): Promise<void> {
   const part = join(dirname(file), `.${basename(file)}.${randomUUID()}.part`);
   try {
     await (await open(part, 'wx', mode)).close();
     await write(part);
     await onDisk(part);
+    if (signal !== undefined) await throwIfStopped(signal);
+    await onWhole?.();
     await rename(part, file);
     await onDisk(dirname(file));
   } catch (error) {

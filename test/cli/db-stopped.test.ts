@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { db } from '../../src/cli/books/db.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { newClaim } from '../contracts/ledger-samples.js';
@@ -8,6 +10,8 @@ import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { holdPostgres } from '../helpers/storage/held-postgres.js';
 import { type InstalledPostgres, startInstalledPostgres } from '../helpers/storage/installed-postgres.js';
+import { openSqliteFile } from '../helpers/storage/sqlite-file.js';
+import { until } from '../helpers/until.js';
 
 const folder = testFolder();
 const tollhouse = (url: string, ...args: readonly string[]) => runCommand(db, { DATABASE_URL: url }, args);
@@ -41,13 +45,20 @@ function testHere(name: string, run: (server: InstalledPostgres) => Promise<void
   });
 }
 
-/** Starts a restore as a process; answers it when its `pg_restore` is held. */
+/** Starts a command as a process, with a folder of its own for what it puts aside. */
+function start(url: string, ...args: readonly string[]) {
+  const aside = folder.newPath('aside');
+  mkdirSync(aside);
+  const child: ChildProcess = runFile('src/cli/main.ts', ['db', ...args], { DATABASE_URL: url, TMPDIR: aside });
+  return { child, ended: endOf(child), aside };
+}
+
+/** Starts a restore; answers it when its `pg_restore` is held. */
 async function heldRestore(url: string, way = url) {
   const hold = await holdPostgres(url, HOLD);
-  const child: ChildProcess = runFile('src/cli/main.ts', ['db', 'restore', backup], { DATABASE_URL: way });
-  const ended = endOf(child);
+  const started = start(way, 'restore', backup);
   await hold.waits('pg_restore');
-  return { hold, child, ended };
+  return { hold, ...started };
 }
 
 const UNSETTLED = {
@@ -90,7 +101,7 @@ testHere(
     await relay.close();
     expect([code, text]).toEqual([
       1,
-      expect.stringMatching(/the books are in the database, and what they have lost is not marked .* db restored"/),
+      expect.stringMatching(/the books are in the database, what they have lost is not marked .* db restored"/),
     ]);
     await expect(openStorage(url)).rejects.toMatchObject(UNSETTLED);
     expect(await tollhouse(url, 'restored')).toMatchObject({ code: 0, text: expect.stringContaining(owed) });
@@ -115,3 +126,72 @@ testHere(
     expect(await tollhouse(url, 'restore', backup)).toMatchObject({ code: 0 });
   },
 );
+
+const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const said = (name: string, undone: string) => `tollhouse: stopped by ${name}; ${undone}\n`;
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  testHere(`a restore that ${name} stops ends its pg_restore, leaves nothing and says so`, async (postgres) => {
+    const url = await postgres.emptyDatabase();
+    const { hold, child, ended, aside } = await heldRestore(url);
+    child.kill(name);
+    expect(await ended).toEqual({ code: CODES[name], text: said(name, 'nothing was restored') });
+    await hold.isGone('pg_restore');
+    await hold.letGo();
+    expect(readdirSync(aside)).toEqual([]);
+    expect(await tollhouse(url, 'restore', backup)).toMatchObject({ code: 0 });
+  });
+}
+
+testHere('a backup that is stopped, however often, ends its pg_dump and leaves no part of it', async (postgres) => {
+  const url = await postgres.emptyDatabase();
+  await tollhouse(url, 'migrate');
+  const hold = await holdPostgres(url, 'lock table tollhouse_payment in access exclusive mode');
+  const out = folder.newPath('folder');
+  mkdirSync(out);
+  const { child, ended } = start(url, 'backup', join(out, 'books.dump'));
+  await hold.waits('pg_dump');
+  expect(readdirSync(out)).toEqual([expect.stringMatching(/\.part$/)]);
+  for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const) child.kill(signal);
+  expect(await ended).toEqual({ code: expect.any(Number), text: expect.stringMatching(/nothing was backed up\n$/) });
+  await hold.isGone('pg_dump');
+  await hold.letGo();
+  expect(readdirSync(out)).toEqual([]);
+});
+
+testHere(
+  'a restore of SQLite into Postgres that is stopped while it waits leaves nothing in either place',
+  async (postgres) => {
+    const [from, url] = [`sqlite:${folder.newPath('db')}`, await postgres.emptyDatabase()];
+    await tollhouse(from, 'migrate');
+    const file = folder.newPath('backup');
+    await tollhouse(from, 'backup', file);
+    // The lock of whoever changes the schema.
+    const hold = await holdPostgres(url, 'select pg_advisory_xact_lock(3853314791062309107)');
+    const { child, ended, aside } = start(url, 'restore', file);
+    await hold.waits('tollhouse');
+    expect(readdirSync(aside)).toHaveLength(1);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual({ code: CODES.SIGTERM, text: said('SIGTERM', 'nothing was restored') });
+    await hold.letGo();
+    expect(readdirSync(aside)).toEqual([]);
+    expect(await tollhouse(url, 'restore', file)).toMatchObject({ code: 0 });
+  },
+);
+
+test('a backup of SQLite that is stopped while SQLite holds the process leaves no part of it', async () => {
+  const url = `sqlite:${folder.newPath('db')}`;
+  await tollhouse(url, 'migrate');
+  const holder = await openSqliteFile(url);
+  // Whoever reads waits, which in WAL mode nobody does.
+  holder.exec('pragma journal_mode = delete; begin exclusive');
+  const out = folder.newPath('folder');
+  mkdirSync(out);
+  const { child, ended } = start(url, 'backup', join(out, 'books.db'));
+  await until(() => readdirSync(out).length > 0);
+  child.kill('SIGTERM');
+  holder.exec('commit');
+  holder.close();
+  expect(await ended).toEqual({ code: CODES.SIGTERM, text: said('SIGTERM', 'nothing was backed up') });
+  expect(readdirSync(out)).toEqual([]);
+});
