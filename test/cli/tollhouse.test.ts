@@ -165,6 +165,7 @@ describe('tollhouse', () => {
     [['help', 'pya'], 'did you mean "pay"?'],
     [['serve', '--colour'], 'unknown option "--colour"; --help tells what there is'],
     [['sandbox', '--slot-ms', 'fast'], '--slot-ms must be a whole number'],
+    [['sandbox', '--slot-ms', '0'], '--slot-ms must be a whole number from 1 to 60000, not "0"'],
     [['balance'], 'give a wallet address'],
     [['balance', 'abc'], '"abc" is no wallet address; give one of 32 to 44 characters'],
     [['balance', 'x'.repeat(88)], 'what was given is no wallet address'],
