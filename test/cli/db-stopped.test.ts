@@ -127,6 +127,21 @@ testHere(
   },
 );
 
+testHere('a restore that comes upon the books of another one does not take them for its own', async (postgres) => {
+  const url = await postgres.emptyDatabase();
+  const first = await heldRestore(url);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const second = start(url, 'restore', backup);
+  await first.hold.waits('pg_restore', 2);
+  await first.hold.letGo();
+  expect(await second.ended).toEqual({
+    code: 1,
+    text: expect.stringMatching(/has not ended well .* of it or of another restore, nobody can open them before/),
+  });
+  await expect(openStorage(url)).rejects.toMatchObject(UNSETTLED);
+});
+
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const said = (name: string, undone: string) => `tollhouse: stopped by ${name}; ${undone}\n`;
 

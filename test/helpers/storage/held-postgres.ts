@@ -3,8 +3,8 @@ import { until } from '../until.js';
 
 /** A Postgres database in which some work of others is held. */
 export interface HeldPostgres {
-  /** Resolves when somebody of this application waits for the hold. */
-  waits(application: string): Promise<void>;
+  /** Resolves when so many of this application wait, for the hold or for each other. Default: one. */
+  waits(application: string, many?: number): Promise<void>;
   /** Lets it go on. */
   letGo(): Promise<void>;
   /** Resolves when nobody of this application is connected any more. */
@@ -24,17 +24,18 @@ export async function holdPostgres(url: string, statement: string): Promise<Held
     await on.connect();
     try {
       const text = `select 1 from pg_stat_activity where datname = current_database() and application_name = $1 ${more}`;
-      return (await on.query(text, [application])).rows.length > 0;
+      return (await on.query(text, [application])).rows.length;
     } finally {
       await on.end();
     }
   };
   return {
-    waits: (application) => until(() => look(`and wait_event_type = 'Lock'`, application)),
+    waits: (application, many = 1) =>
+      until(async () => (await look(`and wait_event_type = 'Lock'`, application)) >= many),
     async letGo() {
       await client.query('rollback');
       await client.end();
     },
-    isGone: (application) => until(async () => !(await look('', application))),
+    isGone: (application) => until(async () => (await look('', application)) === 0),
   };
 }

@@ -20,6 +20,8 @@ const BOOK_OF_STEPS = 'tollhouse_migration';
 /** Steps of the schema have short names, and there are not many tables; so much is read of them at most. */
 const MOST_READ = 1_000_000;
 
+const ADVICE = 'nobody can open them before "npx tollhouse db restored" was run';
+
 /** Dumps the tables of Tollhouse while they are used; answers the last step of their schema. */
 export async function backUpPostgres(
   url: string,
@@ -59,14 +61,16 @@ export async function restorePostgres(
   await checkDump(backup, signal);
   refuseBooks((await readSchema(url)).made);
   await step('pg_restore');
-  const failure = await putBooks(url, backup, signal).catch((error: unknown) => error);
   try {
-    // A tool that failed, or was stopped, may have been so after its commit.
-    if ((await lookAtPostgres(url)) !== 'none') return await settlePostgres(url, now());
+    await putBooks(url, backup, signal);
   } catch (error) {
-    throw unsettled(failure, error);
+    throw (await isEmpty(url)) ? error : notEnded(error);
   }
-  throw failure ?? backupFailed('what was restored is in a schema that is not in the search_path of the database');
+  try {
+    return await settlePostgres(url, now());
+  } catch (error) {
+    throw unsettled(error);
+  }
 }
 
 /** All but what makes them books that can be opened. */
@@ -87,11 +91,22 @@ function putBooks(url: string, backup: string, signal: AbortSignal): Promise<voi
   });
 }
 
-/** @param failure - of `pg_restore`; undefined where it ended well */
-function unsettled(failure: unknown, error: unknown): Error {
-  const where = failure === undefined ? 'the books are' : 'pg_restore has failed; if all the same the books are';
+async function isEmpty(url: string): Promise<boolean> {
+  const there = await lookAtPostgres(url).catch(() => undefined);
+  return there === 'none';
+}
+
+/** A tool that fails, or is stopped, may have committed before; what there is may be another restore's as well. */
+function notEnded(error: unknown): Error {
   return backupFailed(
-    `${where} in the database, what they have lost is not marked (${lineOf(error)}), and nobody can open them before that is done: run "npx tollhouse db restored"`,
+    `pg_restore has not ended well (${lineOf(error)}); if there are books in the database all the same, of it or of another restore, ${ADVICE}`,
+    error,
+  );
+}
+
+function unsettled(error: unknown): Error {
+  return backupFailed(
+    `the books are in the database, what they have lost is not marked (${lineOf(error)}), and ${ADVICE}`,
     error,
   );
 }

@@ -14,16 +14,16 @@ import { backupFailed } from './backup-error.js';
  */
 export async function settleDatabase(databaseUrl: string, now: number): Promise<RestoredBooks> {
   const location = readDatabaseUrl(databaseUrl);
-  const isPostgres = location.dialect === 'postgres';
-  const isThere = isPostgres
-    ? (await lookAtPostgres(location.url)) !== 'none'
-    : (await readSchema(databaseUrl)).made.length > 0;
-  if (!isThere) throw backupFailed('the database holds no books of Tollhouse');
-  return isPostgres ? settlePostgres(location.url, now) : settleSqlite(location.path, now);
+  if (location.dialect === 'postgres') return settlePostgres(location.url, now);
+  const { made } = await readSchema(databaseUrl);
+  if (made.length === 0) throw backupFailed('the database holds no books of Tollhouse');
+  return settleSqlite(location.path, now);
 }
 
-/** The same of a Postgres database that has books in it. */
+/** The same of a Postgres database. */
 export async function settlePostgres(url: string, now: number): Promise<RestoredBooks> {
+  if ((await lookAtPostgres(url)) === 'none')
+    throw backupFailed('the database holds no books of Tollhouse where its search_path leads');
   return settleOpen(await openUnsettled(url), now);
 }
 
