@@ -5,11 +5,11 @@ import { TollhouseError } from '../../../errors/errors.js';
 import { defined } from '../../../lib/defined.js';
 import { codeOf, lineOf } from '../driver-error.js';
 import { makeFolder } from '../make-folder.js';
-import { readSteps } from '../migrate.js';
 import { loadSqliteDriver } from '../sqlite/load-sqlite-driver.js';
 import { isBusy, type SqliteConnection } from '../sqlite/sqlite-driver.js';
 import { backupFailed } from './backup-error.js';
 import type { BackupWork, Restored } from './backup-options.js';
+import { checkBooks } from './check-books.js';
 import { NOTE_MOMENT } from './moments.js';
 import { settleSqlite } from './settle-database.js';
 import { writeWhole } from './whole-file.js';
@@ -67,7 +67,7 @@ export async function restoreSqlite(
       await step('copying');
       await copyBooks(backup, part);
       await step('marking what is lost');
-      restored = await settleSqlite(part, now());
+      restored = await settleCopy(part, backup, now());
     };
     let setAside: string | undefined;
     const onWhole = async () => {
@@ -87,6 +87,19 @@ export async function copyBackup(backup: string, to: string, signal: AbortSignal
   });
 }
 
+/**
+ * Brings the copy of a backup up to date, and ends what was open in it. Nobody else has the copy: what it rejects is told as a fault of
+ * the backup or of the disk, and not of a server.
+ */
+export async function settleCopy(copy: string, backup: string, now: number): Promise<Restored> {
+  try {
+    return await settleSqlite(copy, now);
+  } catch (error) {
+    const said = error instanceof TollhouseError ? (error.cause ?? error) : error;
+    throw backupFailed(`${backup} cannot be restored (${lineOf(said)})`, error);
+  }
+}
+
 async function checkBackup(backup: string): Promise<void> {
   await refuseCut(backup);
   await withFile(backup, true, (connection) => checkBooks(connection, backup));
@@ -97,7 +110,7 @@ function copyBooks(from: string, to: string): Promise<unknown> {
   return withFile(from, true, (connection) => connection.exec(`vacuum into '${to.replaceAll("'", "''")}'`));
 }
 
-/** Opens a file for as long as something is done with it. */
+/** Opens a file for as long as something is done with it. For its schema, which may be anybody's, no function is called that could do harm. */
 export async function withFile<T>(
   file: string,
   readonly: boolean,
@@ -105,21 +118,11 @@ export async function withFile<T>(
 ): Promise<T> {
   const connection = (await loadSqliteDriver()).open(file, { readonly, timeoutMs: BUSY_MS });
   try {
+    connection.exec('pragma trusted_schema = off');
     return await work(connection);
   } finally {
     connection.close();
   }
-}
-
-/** Whether a file is whole and holds books that this program can read. Returns the last step of its schema. */
-async function checkBooks(connection: SqliteConnection, file: string): Promise<string | undefined> {
-  const faults = connection.prepare('pragma integrity_check').all([]);
-  const [first] = faults.map((row) => String(Object.values(row)[0]));
-  if (first !== 'ok') throw backupFailed(`${file} is damaged (${first}); take an earlier backup`);
-  const run = async (text: string) => connection.prepare(text).all([]);
-  const { made } = await readSteps({ dialect: 'sqlite', run });
-  if (made.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
-  return made.at(-1);
 }
 
 const PAGE_SIZE_AT = 16;

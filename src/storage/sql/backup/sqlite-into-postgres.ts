@@ -8,8 +8,7 @@ import type { SqliteConnection } from '../sqlite/sqlite-driver.js';
 import { backupFailed, refuseBooks } from './backup-error.js';
 import type { BackupWork, Restored } from './backup-options.js';
 import { inOwnFolder } from './own-folder.js';
-import { settleSqlite } from './settle-database.js';
-import { copyBackup, withFile } from './sqlite-backup.js';
+import { copyBackup, settleCopy, withFile } from './sqlite-backup.js';
 
 /** A table of Postgres, and where it gives numbers itself. */
 interface Table {
@@ -38,7 +37,7 @@ export async function restoreIntoPostgres(url: string, backup: string, work: Bac
     await work.step('checking the backup');
     await copyBackup(backup, copy, work.signal);
     await work.step('marking what is lost');
-    const restored = await settleSqlite(copy, work.now());
+    const restored = await settleCopy(copy, backup, work.now());
     await withFile(copy, true, (from) => fillPostgres(url, (into) => copyTables(from, into, work), work.signal));
     return restored;
   });
@@ -48,8 +47,8 @@ async function copyTables(from: SqliteConnection, into: SchemaConnection, { step
   const tables = tablesOf(await into.run(COLUMNS));
   for (const { name } of from.prepare(TABLES).all([])) {
     const table = tables.get(String(name));
-    // The schemas are made by the same steps.
-    if (table === undefined) throw new Error(`Postgres has no table ${name}`);
+    // The schemas are made by the same steps: it is an operator's own.
+    if (table === undefined) continue;
     await step(`copying ${table.name}`);
     try {
       await copyTable(from, into, table);

@@ -48,7 +48,7 @@ export async function openSqlite(path: string): Promise<SqlDatabase> {
   const file = path === ':memory:' ? path : resolve(path);
   const connection = await connect(driver, file);
   try {
-    await writeLocked(connection, () => migrate(schemaConnection(connection)));
+    await writeLocked(connection, () => migrate(sqliteSchemaConnection(connection)));
     connection.exec(`pragma synchronous = FULL; pragma busy_timeout = ${BUSY_MS}; pragma cache_size = ${CACHE}`);
   } catch (error) {
     connection.close();
@@ -69,7 +69,7 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
         (sum, it) => sum + (statSync(it, { throwIfNoEntry: false })?.size ?? 0),
         0,
       );
-      const schema = schemaConnection(connection);
+      const schema = sqliteSchemaConnection(connection);
       const steps = await readSteps(schema);
       return { ...steps, bytes, ...(await readKeysInUse(schema, steps)) };
     } finally {
@@ -80,7 +80,8 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
   }
 }
 
-function schemaConnection(connection: SqliteConnection): SchemaConnection {
+/** A SQLite file whose schema is looked at or changed. */
+export function sqliteSchemaConnection(connection: SqliteConnection): SchemaConnection {
   return { dialect: 'sqlite', run: async (text, ...values) => execute(prepareText(connection, text), values) };
 }
 
