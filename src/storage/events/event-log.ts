@@ -32,8 +32,8 @@ export interface EventNews {
   readonly more: boolean;
 }
 
-/** Before all events. */
-export const EVENTS_BEGIN: EventPosition = { tx: 0, seq: 0 };
+/** Before all events; those from before a restore have places below zero. */
+export const EVENTS_BEGIN: EventPosition = { tx: Number.MIN_SAFE_INTEGER, seq: 0 };
 
 /**
  * What happened, to be read in one order that never changes: nothing is ever shown before something that was not shown yet.

@@ -1,4 +1,5 @@
 import type { SqlDatabase, Statement } from '../sql-database.js';
+import { putEventsFirst } from './event-places.js';
 import { type LostPeriod, NOTE_MOMENT, readMoments } from './moments.js';
 import { FORGET_SERVER } from './server-history.js';
 import { MAKE_LAST_TABLE } from './unsettled.js';
@@ -38,7 +39,7 @@ const END_OWED: Statement = {
 /**
  * Makes books that were restored safe to go on with. Of what was open when they end nobody knows whether it was served since: a payment
  * that had landed is used up, one that was not sent is forgotten. Until when they were complete and when they were restored is written down;
- * money that landed in between is booked as used by whoever finds it. Books that were restored before, or are settled again, stay without
+ * money that landed in between is booked as used by whoever finds it. Events keep their order, and come before all that will happen. Books that were restored before, or are settled again, stay without
  * what they lost then.
  * @param now - milliseconds since the epoch
  */
@@ -48,6 +49,7 @@ export async function settleRestored(database: SqlDatabase, now: number): Promis
   // The later of the two: the books have what they tell, and had all when the backup was begun.
   const complete = Math.max(Number(last?.at ?? 0), moments.get('backed_up') ?? 0);
   const from = Math.min(now, complete, moments.get('complete_until') ?? now);
+  await putEventsFirst(database);
   const [sent, claimed, owed] = await database.batch([
     [COUNT_SENT],
     [FORGET_CLAIMED],

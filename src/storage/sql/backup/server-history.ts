@@ -24,7 +24,7 @@ export const FORGET_SERVER: Statement = {
 };
 
 const DETAIL =
-  'The Postgres server is another one than these books were last open on: a standby that was promoted, or one that was recovered or copied. Where it may lack the last payments (an asynchronous standby, a snapshot, a point in time), stop every process, run "npx tollhouse db restored", and start again; else what was paid just before could be served twice. Where nothing is missing there is nothing to do';
+  'The Postgres server is another one than these books were last open on: a standby that was promoted, or one that was recovered or copied. Where it may lack the last payments (an asynchronous standby, a snapshot, a point in time), or was filled from a dump, stop every process, run "npx tollhouse db restored", and start again; else what was paid just before could be served twice, and events of a dump stay hidden. Else there is nothing to do';
 
 /**
  * Warns once, with `TOLLHOUSE_STORE_PROMOTED`, where a Postgres server is not the one that the books were last seen on: its last writes may be
