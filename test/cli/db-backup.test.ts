@@ -120,6 +120,9 @@ test('what is damaged, newer, of another kind or somebody else’s is not restor
   await expect(tollhouse(target(), 'restore', text)).rejects.toEqual(
     failed('is a dump of Postgres (pg_dump --format=custom), which is restored into Postgres alone'),
   );
+  await expect(tollhouse(target(), 'restore', dirname(backup))).rejects.toEqual(
+    failed(`${dirname(backup)} is a folder; name the file of the backup in it`),
+  );
   const other = folder.newPath('other');
   const connection = await openSqliteFile(`sqlite:${other}`);
   connection.exec('create table something (x)');

@@ -10,6 +10,7 @@ import {
   cannotConnect,
   POOL_CONNECTIONS,
   postgresFailure,
+  readOnlyDatabase,
   tooFewConnections,
 } from './postgres-errors.js';
 import { postgresPresence } from './presence/postgres-presence.js';
@@ -150,6 +151,16 @@ export async function readPostgresSchema(url: string): Promise<SchemaState> {
     await refuseUnsettled(schema);
     const steps = await readSteps(schema);
     return { ...steps, bytes: Number(rows[0]?.bytes), ...(await readKeysInUse(schema, steps)) };
+  });
+}
+
+/** Throws like {@link openPostgres}, and `store_unavailable` where a server that can be reached takes no writes. */
+export async function refuseReadOnly(url: string): Promise<void> {
+  await withSchema(url, await loadPostgres(), async (client) => {
+    const { rows } = await client.query<{ answer: string }>(
+      `select current_setting('transaction_read_only') as answer`,
+    );
+    if (rows[0]?.answer === 'on') throw readOnlyDatabase(url);
   });
 }
 

@@ -17,6 +17,9 @@ const RIGHTS_ADVICE =
 /** Of statements that were prepared in a session and are not in it: a pooler has changed the session between them. */
 const OTHER_SESSION = new Set(['26000', '42P05']);
 const TOO_MANY_CONNECTIONS = '53300';
+const READ_ONLY = '25006';
+const READ_ONLY_ADVICE =
+  'it takes no writes: it is a standby, or set to be read only (default_transaction_read_only); name the one that takes them in the URL, or change the setting';
 /** What poolers say to parameters that they do not know, and to transactions in statement mode. */
 const OF_POOLER = /unsupported startup parameter|statement pooling mode/;
 
@@ -62,9 +65,17 @@ export function tooFewConnections(allowed: number): TollhouseError {
   return new TollhouseError('store_unavailable', detail);
 }
 
+/** The error for a database that takes no writes, which was asked before one was tried. */
+export function readOnlyDatabase(url: string): TollhouseError {
+  const { host, pathname } = new URL(url);
+  const detail = `openStorage: cannot use the PostgreSQL database ${host}${pathname}: ${READ_ONLY_ADVICE}`;
+  return new TollhouseError('store_unavailable', detail);
+}
+
 function adviceFor(cause: unknown): string | undefined {
   const code = codeOf(cause);
   if (code === TOO_MANY_CONNECTIONS) return CONNECTIONS_ADVICE;
+  if (code === READ_ONLY) return READ_ONLY_ADVICE;
   const isOfPooler = cause instanceof SharedSession || OTHER_SESSION.has(code) || OF_POOLER.test(lineOf(cause));
   return isOfPooler ? SESSION_ADVICE : undefined;
 }

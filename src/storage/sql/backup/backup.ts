@@ -4,6 +4,7 @@ import { badOption } from '../../../errors/errors.js';
 import { namingAllMissing } from '../../../lib/optional-packages.js';
 import { IN_MEMORY, readDatabaseUrl } from '../database-url.js';
 import { packagesFor } from '../needed-packages.js';
+import { refuseReadOnly } from '../postgres-database.js';
 import type { Dialect } from '../sql-database.js';
 import { backupFailed } from './backup-error.js';
 import { type BackupOptions, backupWork, type Restored } from './backup-options.js';
@@ -54,7 +55,8 @@ export async function backUpDatabase(
  * Puts a backup into a database that holds nothing of Tollhouse yet; of SQLite, with `force`, into the place of a file that nobody has
  * open, which is set aside. A SQLite file goes into Postgres as well, which is the way from one to the other. The schema is brought up to
  * date, and what was open then is ended: see `settleRestored`.
- * @throws TollhouseError `backup_failed`, `bad_option` for `memory:` and a schema that is newer than this program
+ * @throws TollhouseError `backup_failed`, `bad_option` for `memory:` and a schema that is newer than this program, `store_unavailable` for
+ * a server that takes no writes
  */
 export async function restoreDatabase(
   databaseUrl: string,
@@ -65,8 +67,9 @@ export async function restoreDatabase(
   const path = resolve(file);
   const dialect = await dialectOf(path);
   const work = backupWork(options);
-  return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), () => {
+  return namingAllMissing('restoreDatabase', packagesFor(databaseUrl), async () => {
     if (location.dialect === 'postgres') {
+      await refuseReadOnly(location.url);
       const restore = dialect === 'postgres' ? restorePostgres : restoreIntoPostgres;
       return restore(databaseUrl, path, work);
     }
@@ -94,6 +97,7 @@ function locationOf(databaseUrl: string, where: string) {
 /** What a backup was made of. */
 async function dialectOf(path: string): Promise<Dialect> {
   if (!existsSync(path)) throw backupFailed(`no such file: ${path}`);
+  if (statSync(path).isDirectory()) throw backupFailed(`${path} is a folder; name the file of the backup in it`);
   const beginning = await beginningOf(path, LONGEST);
   const kind = BEGINNINGS.find(({ text }) => beginning.startsWith(text));
   if (kind === undefined) throw backupFailed(`${path} is no backup: neither a SQLite file nor ${DUMP}`);

@@ -22,6 +22,12 @@ const MOST_READ = 1_000_000;
 
 const ADVICE = 'nobody can open them before "npx tollhouse db restored" was run';
 
+/** What `pg_restore` says of a file that it cannot read to its end, without its name, and what that means. */
+const FILE_FAULTS = [
+  { said: /end of file/, means: 'is cut off; copy it again, or take an earlier backup' },
+  { said: /compress|corrupt/, means: 'is damaged; take an earlier backup' },
+] as const;
+
 /** Dumps the tables of Tollhouse while they are used; answers the last step of their schema. */
 export async function backUpPostgres(
   url: string,
@@ -122,7 +128,10 @@ async function withDatabase<T>(url: string, work: (database: SqlDatabase) => Pro
 
 /** Reads all of a dump, and whether this program knows every step of its schema. */
 async function checkDump(file: string, signal: AbortSignal): Promise<void> {
-  await runPgTool('pg_restore', ['--file=/dev/null', file], { signal });
+  await runPgTool('pg_restore', ['--file=/dev/null', file], { signal }).catch((error: unknown) => {
+    const known = FILE_FAULTS.find(({ said }) => said.test(lineOf(error)));
+    throw known === undefined ? error : backupFailed(`${file} ${known.means} (${lineOf(error)})`, error);
+  });
   const text = await outputOf(['--data-only', `--table=${BOOK_OF_STEPS}`, '--file=-', file], signal);
   const steps = [...text.matchAll(/^(\d{4}-[\w-]+)\t/gm)].map(([, name]) => String(name));
   if (steps.length === 0) throw backupFailed(`${file} holds no books of Tollhouse`);
