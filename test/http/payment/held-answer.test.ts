@@ -135,6 +135,14 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
     expect([paid.status, String(paid.body), paid.body]).toEqual([200, '*', (await wire('/free', init)).body]);
   });
 
+  test('a request that pays and is no GET has a file whole, since when ever it may have changed', async () => {
+    handler = (_req, res) => res.sendFile(__filename);
+    const init = { method: 'POST', headers: { 'if-modified-since': new Date().toUTCString() } };
+    expect((await wire('/paid', await pay(init))).status).toBe(200);
+    // File servers heed it although it says nothing there.
+    expect((await wire('/free', init)).status).toBe(304);
+  });
+
   test('an umlaut in the name of a file is the same when its payment comes again', async () => {
     handler = (_req, res) => res.download(__filename, 'bücher.ts');
     const nameOf = ({ headers }: Awaited<ReturnType<typeof wire>>) => headers.filter(([it]) => /disposition/.test(it));
