@@ -62,15 +62,17 @@ test('each line of a server that is no terminal is JSON: requests, its start, an
   expect(printed.out).not.toContain('hunter2');
 });
 
-test('a server whose terminal is closed stops as one that is told to', async () => {
+test.each([
+  ['whose terminal is closed', ['SIGHUP', 'SIGHUP']],
+  ['that is told twice in a moment, as npm passes a Ctrl-C on,', ['SIGINT', 'SIGTERM']],
+] as const)('a server %s stops as one that is told to', async (_what, signals) => {
   const child = runFile('src/cli/main.ts', ['serve', '--json', '--port', '0'], {
     DATABASE_URL: 'memory:',
     LOG_LEVEL: 'info',
   });
   const printed = outputOf(child);
   await until(() => printed.out.includes('"demo_url"'));
-  child.kill('SIGHUP');
-  child.kill('SIGHUP');
+  for (const signal of signals) child.kill(signal);
   expect((await endOf(child)).code).toBe(0);
   expect(printed.out).toContain('"msg":"stopped"');
 });

@@ -1,19 +1,22 @@
 import { allowLostOutput } from './watched-output.js';
 
+/** npm passes a Ctrl-C on to a program that has heard it from the terminal as well, some milliseconds later. */
+const SAME_MS = 500;
+
 /**
- * Resolves at the first SIGINT, SIGTERM or SIGHUP, which a terminal sends that is closed. Another SIGINT or SIGTERM ends the process at
- * once, for whoever does not want to wait for the graceful stop.
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP, which a terminal sends that is closed. Another SIGINT or SIGTERM, half a second later or
+ * more, ends the process at once, for whoever does not want to wait for the graceful stop.
  */
 export function untilStopped(): Promise<void> {
   allowLostOutput();
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt = Number.POSITIVE_INFINITY;
     const stop = () => {
-      if (asked) process.exit(130);
+      if (performance.now() - askedAt > SAME_MS) process.exit(130);
       hangUp();
     };
     const hangUp = () => {
-      asked = true;
+      askedAt = Math.min(askedAt, performance.now());
       resolve();
     };
     process.on('SIGINT', stop);
