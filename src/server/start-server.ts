@@ -27,6 +27,7 @@ import type { LogTarget } from './log-output.js';
 import { createLogger, type ServerLogger } from './logger.js';
 import { requirePackages } from './needed-packages.js';
 import { type OperatorPort, openOperatorPort } from './operator-port.js';
+import { tellsOfFaults } from './upkeep/background-faults.js';
 import { startHousekeeping } from './upkeep/housekeeping.js';
 import { logPayments } from './upkeep/log-payments.js';
 import { watchFees } from './upkeep/watch-fees.js';
@@ -82,8 +83,7 @@ export async function startServer(
     logger.warn({ rpcUrl }, MOVED),
   );
   const { configuration, storage } = await openBeside(chain, given);
-  const onFault = (error: unknown): void =>
-    logger.warn({ reason: wholeError(error) }, 'work in the background failed, and is tried again');
+  const onFault = tellsOfFaults(logger);
   const networks = openNetworks([facilitatorOptions, ...otherOptions], { storage, onFault });
   const { first: facilitator, all: facilitators, joined } = networks;
   const gateway = createGateway({ ...gatewayBounds(configuration), facilitators, onFault });
