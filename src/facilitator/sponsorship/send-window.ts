@@ -7,13 +7,17 @@ import { isShared, UNKEYED } from './spending.js';
  * their way makes all of them fail at our cost, for the price of one transaction of its own (some 5,200 lamports). A new wallet has
  * room for the network fees of five ordinary payments, and with each that lands for more, up to ten: less than twenty times
  * that price. A customer, whose money went to the operator and could not come back to him, has room for as many as he has bought,
- * up to a hundred. What finds no room waits for it. One payment always finds room. A delegate has a room apart from his wallet's, which
- * strangers cannot fill by naming him: whoever is both a payer and a delegate has two. Wallets of programs and of several signers, whose
- * accounts delegates pay from, have the room of a new wallet together.
+ * up to a hundred. What finds no room waits for it. One payment always finds room, and where one has failed there is room for one alone
+ * for ten minutes. A delegate has a room apart from his wallet's, which strangers cannot fill by naming him: whoever is both a payer and a
+ * delegate has two; and who pays from his own account finds room for one there, whoever else has named his delegate. Wallets of programs
+ * and of several signers, whose accounts delegates pay from, have room for four together, with all of whom nobody knows who owns what they
+ * pay from: beside a wallet's own room that stays below twenty times the price of one transaction.
  */
 export interface SendWindow {
   /** True at once where there is room. Else waits: false where there was none in time, or where a payment of the wallet failed meanwhile. */
   enter(payment: SponsoredPayment): true | Promise<boolean>;
+  /** Whether a payment with such a fee would find room at once. */
+  hasRoom(wallet: string, fee: bigint): boolean;
   /**
    * Gives the room of a payment back.
    * @param end - what became of it, where that is known; only what has landed or failed says something about its wallet
@@ -24,8 +28,9 @@ export interface SendWindow {
 /** A payment that keeps its room from when it enters to when it leaves. */
 export interface SponsoredPayment {
   readonly id: string;
-  /** Whoever can take its money away before it lands: its payer, an owner, a delegate. It takes room of each. */
-  readonly wallets: readonly string[];
+  readonly payer: string;
+  /** Whoever else can take its money away before it lands: an owner, a delegate. It takes room of each. */
+  readonly spenders: readonly string[];
   /** The network fee that it can cost, in lamports. */
   readonly fee: bigint;
   /** Whether the operator himself is paid by it: of what a seller gets, or somebody elsewhere, the payer may be the one who gets it. */
@@ -33,7 +38,10 @@ export interface SponsoredPayment {
 }
 
 /** A payment in the room of one wallet. */
-type Guest = Omit<SponsoredPayment, 'wallets'>;
+interface Guest extends Omit<SponsoredPayment, 'spenders'> {
+  /** Whether it is paid from the payer's own account. */
+  readonly isOwn: boolean;
+}
 
 interface Wallet {
   readonly address: string;
@@ -64,6 +72,9 @@ const FIRST_ROOM = 5n * ORDINARY_FEE;
 /** Whoever has paid himself thousands of times can make a burst fail as any other. */
 const MOST_ROOM = 10n * ORDINARY_FEE;
 const CUSTOMERS_ROOM = 100n * ORDINARY_FEE;
+/** With {@link FIRST_ROOM} less than ten: one key may command all of them. */
+const UNKEYED_ROOM = 4n * ORDINARY_FEE;
+const FAILED_MS = 600_000;
 const MAX_WALLETS = 50_000;
 const MEMORY_MS = 3_600_000;
 const LONGEST_WAIT_MS = 15_000;
@@ -82,10 +93,12 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   };
 
   return {
-    enter({ wallets, ...payment }) {
-      const { id } = payment;
+    hasRoom: rooms.hasRoom,
+    enter({ spenders, ...paying }) {
+      const { id, payer } = paying;
+      const payment = { ...paying, isOwn: spenders.includes(payer) };
       // In one order for all: nobody waits for one who waits for him.
-      const all = [...new Set([...(entered.get(id) ?? []), ...wallets])].sort();
+      const all = [...new Set([...(entered.get(id) ?? []), payer, ...spenders])].sort();
       entered.set(id, all);
       const enterRoom = (wallet: string) => rooms.enter(wallet, payment);
       let entering: true | Promise<boolean> = true;
@@ -105,23 +118,23 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
 }
 
 /** The rooms of wallets, each by itself. */
-interface Rooms {
+interface Rooms extends Pick<SendWindow, 'hasRoom'> {
   enter(address: string, payment: Guest): true | Promise<boolean>;
   leave(address: string, ...ended: Parameters<SendWindow['leave']>): void;
 }
 
 function createRooms(waitMs: number): Rooms {
   const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
-  // An hour after the first of them all are forgotten: each that lands makes new room.
-  const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS, noUpdateTTL: true });
+  const sizes = createSizes();
 
-  function roomOf(address: string): bigint {
-    const { all, operators } = landed.get(address) ?? NONE_LANDED;
-    return larger(smaller(FIRST_ROOM + all, MOST_ROOM), smaller(operators, CUSTOMERS_ROOM));
+  function hasRoom(address: string, fee: bigint): boolean {
+    const { size = 0 } = wallets.get(address)?.open ?? {};
+    return size === 0 || (wallets.get(address)?.taken ?? 0n) + fee <= sizes.of(address);
   }
 
-  function hasRoom({ address, open, taken }: Wallet, { fee }: Guest): boolean {
-    return open.size === 0 || taken + fee <= roomOf(address);
+  function isWelcome({ address, open }: Wallet, { payer, fee, isOwn }: Guest): boolean {
+    if (hasRoom(address, fee)) return true;
+    return isOwn && isShared(address) && ![...open.values()].some((it) => it.payment.payer === payer);
   }
 
   function admit(wallet: Wallet, payment: Guest): void {
@@ -130,19 +143,12 @@ function createRooms(waitMs: number): Rooms {
   }
 
   function letIn(wallet: Wallet): void {
-    for (let [next] = wallet.waiting; next !== undefined && hasRoom(wallet, next.payment); [next] = wallet.waiting) {
+    for (let [next] = wallet.waiting; next !== undefined && isWelcome(wallet, next.payment); [next] = wallet.waiting) {
       wallet.waiting.shift();
       admit(wallet, next.payment);
       next.tell(true);
     }
     if (wallet.open.size === 0) wallets.delete(wallet.address);
-  }
-
-  function addLanded(address: string, { fee, isOperators }: Guest): void {
-    const { all, operators } = landed.get(address) ?? NONE_LANDED;
-    // Whoever has us pay more for one payment has bought no more by it.
-    const counted = smaller(fee, ORDINARY_FEE);
-    landed.set(address, { all: all + counted, operators: isOperators ? operators + counted : operators });
   }
 
   const leave: Rooms['leave'] = (address, id, end) => {
@@ -151,10 +157,9 @@ function createRooms(waitMs: number): Rooms {
     if (wallet === undefined || payment === undefined) return;
     wallet.open.delete(id);
     wallet.taken -= payment.fee;
-    // What one has bought is no reason to trust another with more.
-    if (end === 'landed' && address !== UNKEYED) addLanded(address, payment);
+    if (end === 'landed') sizes.landed(address, payment);
     if (end === 'failed') {
-      landed.delete(address);
+      sizes.failed(address);
       if (!isShared(address)) for (const { tell } of wallet.waiting.splice(0)) tell(false);
     }
     letIn(wallet);
@@ -169,17 +174,50 @@ function createRooms(waitMs: number): Rooms {
   }
 
   return {
+    hasRoom(address, fee) {
+      const wallet = wallets.get(address);
+      if (wallet !== undefined) leaveLate(wallet);
+      return hasRoom(address, fee);
+    },
     enter(address, payment) {
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), taken: 0n, waiting: [] };
       if (wallet.open.has(payment.id)) return true;
       leaveLate(wallet);
       // Nobody keeps an empty one.
       if (wallet.open.size === 0) wallets.set(address, wallet);
-      if (!hasRoom(wallet, payment)) return waitFor(wallet, payment, waitMs);
+      if (!isWelcome(wallet, payment)) return waitFor(wallet, payment, waitMs);
       admit(wallet, payment);
       return true;
     },
     leave,
+  };
+}
+
+/** How much room each has, by what has become of payments in it. */
+function createSizes() {
+  // An hour after the first of them all are forgotten: each that lands makes new room.
+  const landed = boundedCache<string, Landed>({ max: MAX_WALLETS, ttl: MEMORY_MS, noUpdateTTL: true });
+  const failed = boundedCache<string, true>({ max: MAX_WALLETS, ttl: FAILED_MS });
+  return {
+    /** In lamports; for one payment there always is. */
+    of(address: string): bigint {
+      if (failed.has(address)) return 0n;
+      if (address === UNKEYED) return UNKEYED_ROOM;
+      const { all, operators } = landed.get(address) ?? NONE_LANDED;
+      return larger(smaller(FIRST_ROOM + all, MOST_ROOM), smaller(operators, CUSTOMERS_ROOM));
+    },
+    landed(address: string, { fee, isOperators }: Guest): void {
+      // What one has bought is no reason to trust another with more.
+      if (isShared(address)) return;
+      const { all, operators } = landed.get(address) ?? NONE_LANDED;
+      // Whoever has us pay more for one payment has bought no more by it.
+      const counted = smaller(fee, ORDINARY_FEE);
+      landed.set(address, { all: all + counted, operators: isOperators ? operators + counted : operators });
+    },
+    failed(address: string): void {
+      landed.delete(address);
+      failed.set(address, true);
+    },
   };
 }
 

@@ -8,10 +8,10 @@ import type { InspectedPayment, PaymentPurpose } from '../backend/backend.js';
 import type { CountedFee, FeeLimit } from './fee-limit.js';
 import type { FeeParties } from './fee-shares.js';
 import { createLandings, type Landings } from './landings.js';
-import { FLIGHT_MS, type MoneyInFlight, type Sight, type SpendingPayment } from './money-in-flight.js';
+import type { MoneyInFlight, Sight, SpendingPayment } from './money-in-flight.js';
 import type { PayerStanding } from './payer-standing.js';
 import type { SendWindow } from './send-window.js';
-import { spendingOf } from './spending.js';
+import { spendingOf, UNKEYED } from './spending.js';
 
 /** Why nothing is paid for a payer, or nothing stands against it. */
 export type SponsorRefusal = Omit<Refusal, 'payer'> | undefined;
@@ -49,7 +49,7 @@ export interface Sponsorship {
   ): Promise<SponsorRefusal>;
   /**
    * Counts the fee, for what is to be signed at once. What was not taken before is taken now, without a look at the chain
-   * unless other payments of its accounts are on their way, or five of which nobody has seen whose accounts they spend from.
+   * unless other payments of its accounts are on their way, or four of which nobody has seen whose accounts they spend from.
    * @throws TollhouseError `fee_limit_reached`
    */
   begin(inspected: InspectedPayment, purpose: PaymentPurpose | undefined, look: LookAtFunds): Promise<SponsorRefusal>;
@@ -87,10 +87,10 @@ interface Sponsored {
 const MAX_SPONSORED = 50_000;
 /** An outcome that is learned later gives nothing back: the hour of its fee is over. */
 const MEMORY_MS = 3_600_000;
-/** As many as a new wallet has room for. */
-const MOST_UNSEEN = 5;
 /** After so many looks at accounts in which payments keep landing, the payer had better come again. */
 const MAX_LOOKS = 20;
+/** Whoever owns an account that nobody has looked at. */
+const NOBODY_KNOWN = [UNKEYED];
 const oneSlot = (): Promise<unknown> => setTimeout(200);
 
 const CROWDED: Omit<Refusal, 'payer'> = {
@@ -114,8 +114,6 @@ class SponsoredPayments implements Sponsorship {
   readonly #parts: SponsorshipParts;
   readonly #landings: Landings;
   readonly #sponsored = boundedCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
-  /** Those on their way of whose accounts nobody knows who owns them. */
-  readonly #unseen = boundedCache<string, true>({ max: MAX_SPONSORED, ttl: FLIGHT_MS });
 
   constructor(parts: SponsorshipParts) {
     this.#parts = parts;
@@ -173,8 +171,8 @@ class SponsoredPayments implements Sponsorship {
     const parties = partiesOf(inspected, purpose);
     const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
     // One transaction of an owner empties all of his accounts, whoever pays from them; one of a delegate those of many wallets.
-    const wallets = [...new Set([payer, ...(this.#sponsored.get(id)?.spenders ?? [])])];
-    const entering = window.enter({ id, wallets, fee, isOperators: isOperators(parties) });
+    const spenders = this.#sponsored.get(id)?.spenders ?? [];
+    const entering = window.enter({ id, payer, spenders, fee, isOperators: isOperators(parties) });
     if (isPending(entering) && !(await this.#landings.learnWhile(spendingPayment(inspected), entering))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
@@ -200,7 +198,6 @@ class SponsoredPayments implements Sponsorship {
     if (found === undefined || found.isSent) return;
     found.fee?.giveBack();
     this.#sponsored.delete(id);
-    this.#unseen.delete(id);
     this.#parts.flight.forget(id);
     this.#parts.window.leave(id);
   }
@@ -215,7 +212,6 @@ class SponsoredPayments implements Sponsorship {
     else flight.forget(id);
     if (end.status === 'expired' || end.status === 'unsent') found?.fee?.giveBack();
     this.#sponsored.delete(id);
-    this.#unseen.delete(id);
     if (end.status === 'failed') {
       // What a delegate does must not keep the owner from what is his.
       const addresses = found?.spenders.includes(payer) ? found.addresses : [payer];
@@ -249,28 +245,23 @@ class SponsoredPayments implements Sponsorship {
     purpose: PaymentPurpose | undefined,
     look: LookAtFunds,
   ): Promise<SponsorRefusal> {
-    const { flight } = this.#parts;
+    const { flight, window } = this.#parts;
     const refusal = await this.admit(inspected, purpose);
     if (refusal !== undefined) return refusal;
     const payment = spendingPayment(inspected);
     const known = flight.knownSpenders(payment);
     // One owner of many accounts empties them with one transaction, whoever signs for each.
-    const isTaken = known === undefined ? !this.#areManyUnseen() : known.areAlone && !known.isStranger;
+    const isTaken =
+      known === undefined
+        ? window.hasRoom(UNKEYED, networkFeeOf(inspected.transaction))
+        : known.areAlone && !known.isStranger;
     if (!isTaken || flight.hasOthers(payment)) {
       // What was seen of an account says nothing of a stranger to it, whose payment must not stand in the way of its owner's.
       const seen = known?.isStranger === true ? undefined : flight.lastSight(payment);
       return this.checkFunds(inspected, seen, look, true);
     }
-    const taken = this.#take(inspected);
-    if (known === undefined) this.#unseen.set(payment.id, true);
-    else taken.spenders = known.owners;
+    this.#take(inspected).spenders = known?.owners ?? NOBODY_KNOWN;
     return undefined;
-  }
-
-  #areManyUnseen(): boolean {
-    if (this.#unseen.size < MOST_UNSEEN) return false;
-    this.#unseen.purgeStale();
-    return this.#unseen.size >= MOST_UNSEEN;
   }
 }
 

@@ -23,7 +23,7 @@ function crowded() {
       return { slot: 9, states: signatures.map((it) => states.get(it) ?? null) };
     },
   };
-  const enter = (id: string) => window.enter({ id, wallets: ['wallet'], fee: FEE, isOperators: false });
+  const enter = (id: string) => window.enter({ id, payer: 'wallet', spenders: [], fee: FEE, isOperators: false });
   for (const id of ROOM) {
     expect(enter(id)).toBe(true);
     flight.take(payment(id));

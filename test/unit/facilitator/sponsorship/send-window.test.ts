@@ -1,4 +1,5 @@
 import { createSendWindow, type SendWindow } from '../../../../src/facilitator/sponsorship/send-window.js';
+import { nameOfDelegate, UNKEYED } from '../../../../src/facilitator/sponsorship/spending.js';
 
 const FIVE = ['a', 'b', 'c', 'd', 'e'];
 /** What the official client's payment costs, in lamports. */
@@ -10,7 +11,7 @@ afterEach(() => jest.restoreAllMocks());
 
 /** Asks for the room of a payment to somebody who may be the payer himself. */
 async function enter(window: SendWindow, id: string, wallet = 'wallet', fee = FEE): Promise<boolean> {
-  return window.enter({ id, wallets: [wallet], fee, isOperators: false });
+  return window.enter({ id, payer: wallet, spenders: [], fee, isOperators: false });
 }
 
 /** A window that a wallet has filled, and what became of those who wait. */
@@ -77,20 +78,19 @@ test('however many have landed, a wallet has ten ordinary payments unlanded at m
 
 test('a customer has as many on their way at once as have landed of what he paid the operator, up to a hundred', async () => {
   const window = createSendWindow(1);
-  const buy = (id: string) => window.enter({ id, wallets: ['customer'], fee: FEE, isOperators: true });
   for (const [bought, room] of [
     [7, 10],
     [30, 30],
     [500, 100],
   ] as const) {
+    const payer = `customer of ${bought}`;
     for (let n = 0; n < bought; n += 1) {
-      expect(await buy(`bought ${n}`)).toBe(true);
-      window.leave(`bought ${n}`, 'landed');
+      expect(await window.enter({ id: `${n}`, payer, spenders: [], fee: FEE, isOperators: true })).toBe(true);
+      window.leave(`${n}`, 'landed');
     }
-    const all = await Promise.all(Array.from({ length: 120 }, (_, n) => enter(window, `burst ${n}`, 'customer')));
+    const ids = Array.from({ length: 120 }, (_, n) => `burst of ${payer} ${n}`);
+    const all = await Promise.all(ids.map((id) => enter(window, id, payer)));
     expect(all.filter(Boolean).length).toBe(room);
-    // A failure makes him as new.
-    for (let n = 0; n < room; n += 1) window.leave(`burst ${n}`, n === 0 ? 'failed' : 'unsent');
   }
 });
 
@@ -99,7 +99,7 @@ test('a purchase counts as an ordinary one, whatever its payer has had us pay fo
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   const window = createSendWindow(1);
   const buy = async (id: string) => {
-    await window.enter({ id, wallets: ['customer'], fee: 3n * FEE, isOperators: true });
+    await window.enter({ id, payer: 'customer', spenders: [], fee: 3n * FEE, isOperators: true });
     window.leave(id, 'landed');
   };
   const room = async (name: string): Promise<number> => {
@@ -118,24 +118,23 @@ test('a purchase counts as an ordinary one, whatever its payer has had us pay fo
   expect(await room('in the next hour')).toBe(6);
 });
 
-test('one that fails sends all away who wait, and the wallet is as new', async () => {
-  const { window, told, next } = await filled();
-  const first = next('i');
-  window.leave('a', 'landed');
-  await first;
-  const all = ['j', 'k', 'l'].map(next);
+test('one that fails sends all away who wait, and has one alone on its way after it for ten minutes', async () => {
+  let now = 1;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const { window, told, next } = await filled(1);
+  const all = ['i', 'j'].map(next);
   window.leave('b', 'failed');
   await Promise.all(all);
-  expect(told.slice(1)).toEqual([
-    ['j', true],
-    ['k', false],
-    ['l', false],
+  expect(told).toEqual([
+    ['i', false],
+    ['j', false],
   ]);
-  const another = next('m');
-  window.leave('c');
-  window.leave('d');
-  await another;
-  expect(told.at(-1)).toEqual(['m', true]);
+  for (const id of ['a', 'c', 'd']) window.leave(id);
+  expect(await enter(window, 'beside another')).toBe(false);
+  window.leave('e', 'landed');
+  expect([await enter(window, 'alone'), await enter(window, 'beside it')]).toEqual([true, false]);
+  now += 600_001;
+  expect(await enter(window, 'after that')).toBe(true);
 });
 
 test('who waits too long is sent away, and takes no room later', async () => {
@@ -169,7 +168,8 @@ test('dear payments take the room of several, and one of them always finds room'
 
 test('a payment that several can take back takes room of each, and gives all of it back', async () => {
   const window = createSendWindow(0);
-  const shared = (id: string) => window.enter({ id, wallets: ['payer', 'owner'], fee: FEE, isOperators: false });
+  const shared = (id: string) =>
+    window.enter({ id, payer: 'payer', spenders: ['owner'], fee: FEE, isOperators: false });
   for (const id of ['a', 'b', 'c', 'd', 'e']) expect(await shared(id)).toBe(true);
   expect(await shared('f')).toBe(false);
   expect(await enter(window, 'g', 'owner')).toBe(false);
@@ -183,10 +183,10 @@ test('a payment that several can take back takes room of each, and gives all of 
 
 test("of two who each pay from what is the other one's, neither waits for one who waits for him", async () => {
   const window = createSendWindow();
-  const pay = async (id: string, wallets: readonly string[]): Promise<boolean> =>
-    window.enter({ id, wallets, fee: 5n * FEE, isOperators: false });
-  expect([await pay('a', ['one']), await pay('b', ['other'])]).toEqual([true, true]);
-  const [there, back] = [pay('c', ['one', 'other']), pay('d', ['other', 'one'])];
+  const pay = async (id: string, payer: string, ...spenders: readonly string[]): Promise<boolean> =>
+    window.enter({ id, payer, spenders, fee: 5n * FEE, isOperators: false });
+  expect([await pay('a', 'one'), await pay('b', 'other')]).toEqual([true, true]);
+  const [there, back] = [pay('c', 'one', 'other'), pay('d', 'other', 'one')];
   window.leave('a');
   await Promise.resolve();
   window.leave('b');
@@ -195,10 +195,48 @@ test("of two who each pay from what is the other one's, neither waits for one wh
   expect(await back).toBe(true);
 });
 
-test('who waits for the room of a delegate waits on where a payment of another one fails, who is a stranger to him', async () => {
-  const window = createSendWindow(60_000);
-  for (const id of ['a', 'b', 'c', 'd', 'e']) await enter(window, id, 'delegate of many');
-  const waiting = enter(window, 'f', 'delegate of many');
-  window.leave('a', 'failed');
-  expect(await waiting).toBe(true);
+describe('the room of a delegate', () => {
+  const DELEGATE = nameOfDelegate('helper');
+  const enterAs = async (window: SendWindow, id: string, payer: string, ...spenders: readonly string[]) =>
+    window.enter({ id, payer, spenders: [...spenders, DELEGATE], fee: FEE, isOperators: true });
+
+  test('is waited for on where a payment of another one fails, who is a stranger', async () => {
+    const window = createSendWindow(60_000);
+    for (const id of FIVE) await enterAs(window, id, id);
+    const waiting = enterAs(window, 'f', 'f');
+    for (const id of FIVE) window.leave(id, 'failed');
+    expect(await waiting).toBe(true);
+  });
+
+  test('has one payment more of each who pays from his own account, and of nobody else', async () => {
+    const window = createSendWindow(0);
+    for (const id of FIVE) await enterAs(window, id, id);
+    expect(await enterAs(window, 'stranger', 'somebody', 'another')).toBe(false);
+    expect(await enterAs(window, 'own', 'owner', 'owner')).toBe(true);
+    expect(await enterAs(window, 'second', 'owner', 'owner')).toBe(false);
+    window.leave('own');
+    expect(await enterAs(window, 'third', 'owner', 'owner')).toBe(true);
+  });
+
+  test('is as it was, however much is bought in it', async () => {
+    const window = createSendWindow(0);
+    for (let n = 0; n < 20; n += 1) {
+      await enterAs(window, `bought ${n}`, `wallet ${n}`);
+      window.leave(`bought ${n}`, 'landed');
+    }
+    for (const id of FIVE) expect(await enterAs(window, id, id)).toBe(true);
+    expect(await enterAs(window, 'sixth', 'sixth')).toBe(false);
+  });
+});
+
+test('wallets without a key of their own have room for four together', async () => {
+  const window = createSendWindow(0);
+  const pay = async (id: string) => window.enter({ id, payer: id, spenders: [UNKEYED], fee: FEE, isOperators: true });
+  for (const id of ['a', 'b', 'c', 'd']) {
+    expect(window.hasRoom(UNKEYED, FEE)).toBe(true);
+    expect(await pay(id)).toBe(true);
+  }
+  expect([window.hasRoom(UNKEYED, FEE), await pay('e')]).toEqual([false, false]);
+  window.leave('a', 'landed');
+  expect([await pay('f'), await pay('g')]).toEqual([true, false]);
 });

@@ -298,14 +298,23 @@ test('only an outcome that is known ends a payment', () => {
 });
 
 describe('payments that are not looked at', () => {
-  test('are five at once at most whose accounts may be anybody’s; the next one is looked at', async () => {
+  test('are four at once at most whose accounts may be anybody’s; the next one is looked at', async () => {
     const { begin, chain, sponsorship } = open();
-    const all = Array.from({ length: 7 }, newInspected);
-    for (const it of all.slice(0, 5)) expect(await begin(it)).toBeUndefined();
+    const all = Array.from({ length: 6 }, newInspected);
+    for (const it of all.slice(0, 4)) expect(await begin(it)).toBeUndefined();
     expect(chain.looks).toBe(0);
-    expect([await begin(all[5]!), chain.looks]).toEqual([undefined, 1]);
+    expect([await begin(all[4]!), chain.looks]).toEqual([undefined, 1]);
     sponsorship.ended(idOf(all[0]!), all[0]!.payer, { status: 'landed', slot: 1 });
-    expect([await begin(all[6]!), chain.looks]).toEqual([undefined, 1]);
+    expect([await begin(all[5]!), chain.looks]).toEqual([undefined, 1]);
+  });
+
+  test('are one at once after one of them has failed', async () => {
+    const { begin, chain, sponsorship } = open();
+    const [failed, alone, beside] = [newInspected(), newInspected(), newInspected()];
+    await begin(failed);
+    sponsorship.ended(idOf(failed), failed.payer, { status: 'failed' });
+    expect([await begin(alone), chain.looks]).toEqual([undefined, 0]);
+    expect([await begin(beside), chain.looks]).toEqual([undefined, 1]);
   });
 
   test('give their place back where they are not sent', async () => {
