@@ -97,8 +97,7 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     enter({ spenders, ...paying }) {
       const { id, payer } = paying;
       const payment = { ...paying, isOwn: spenders.includes(payer) };
-      // In one order for all: nobody waits for one who waits for him.
-      const all = [...new Set([...(entered.get(id) ?? []), payer, ...spenders])].sort();
+      const all = [...new Set([...(entered.get(id) ?? []), payer, ...spenders])].sort(inOrder);
       entered.set(id, all);
       const enterRoom = (wallet: string) => rooms.enter(wallet, payment);
       let entering: true | Promise<boolean> = true;
@@ -115,6 +114,11 @@ export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
     },
     leave,
   };
+}
+
+/** One order for all, so that nobody waits for one who waits for him; and nobody keeps strangers waiting while he waits for his own room. */
+function inOrder(one: string, other: string): number {
+  return Number(isShared(one)) - Number(isShared(other)) || (one < other ? -1 : 1);
 }
 
 /** The rooms of wallets, each by itself. */

@@ -240,3 +240,16 @@ test('wallets without a key of their own have room for four together', async () 
   window.leave('a', 'landed');
   expect([await pay('f'), await pay('g')]).toEqual([true, false]);
 });
+
+test('who waits for his own room keeps no place of strangers meanwhile, however his address is spelled', async () => {
+  const window = createSendWindow(60_000);
+  const payer = 'z is behind all others';
+  for (const id of FIVE) await enter(window, id, payer);
+  const pay = (id: string) =>
+    window.enter({ id, payer, spenders: [UNKEYED, nameOfDelegate('helper')], fee: 5n * FEE, isOperators: false });
+  const waiting = pay('f');
+  expect(window.hasRoom(UNKEYED, 4n * FEE)).toBe(true);
+  for (const id of FIVE) window.leave(id, 'unsent');
+  expect(await waiting).toBe(true);
+  expect(window.hasRoom(UNKEYED, FEE)).toBe(false);
+});
