@@ -162,21 +162,18 @@ class SponsoredPayments implements Sponsorship {
     purpose: PaymentPurpose | undefined,
     look: LookAtFunds,
   ): Promise<SponsorRefusal> {
-    const { feeLimit, flight, standing, window } = this.#parts;
-    const { transaction, payer } = inspected;
+    const { feeLimit, flight, standing } = this.#parts;
+    const { transaction } = inspected;
     const isTaken = flight.has(transaction.messageHash);
     const refusal = isTaken ? undefined : await this.#takeUnseen(inspected, purpose, look);
     if (refusal !== undefined) return refusal;
     // Whatever was allowed before the wait may be so no longer.
     const parties = partiesOf(inspected, purpose);
-    const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
-    // One transaction of an owner empties all of his accounts, whoever pays from them; one of a delegate those of many wallets.
-    const spenders = this.#sponsored.get(id)?.spenders ?? [];
-    const entering = window.enter({ id, payer, spenders, fee, isOperators: isOperators(parties) });
+    const entering = this.#enter(inspected, parties);
     if (isPending(entering) && !(await this.#landings.learnWhile(spendingPayment(inspected), entering))) {
       return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
     }
-    const counted = await feeLimit.take(fee, parties);
+    const counted = await feeLimit.take(networkFeeOf(transaction), parties);
     if (!counted.ok) return counted.refusal;
     this.#take(inspected).fee = counted.fee;
     return undefined;
@@ -245,23 +242,35 @@ class SponsoredPayments implements Sponsorship {
     purpose: PaymentPurpose | undefined,
     look: LookAtFunds,
   ): Promise<SponsorRefusal> {
-    const { flight, window } = this.#parts;
+    const { flight } = this.#parts;
     const refusal = await this.admit(inspected, purpose);
     if (refusal !== undefined) return refusal;
     const payment = spendingPayment(inspected);
     const known = flight.knownSpenders(payment);
     // One owner of many accounts empties them with one transaction, whoever signs for each.
-    const isTaken =
-      known === undefined
-        ? window.hasRoom(UNKEYED, networkFeeOf(inspected.transaction))
-        : known.areAlone && !known.isStranger;
+    const isTaken = known === undefined ? this.#hasRoom(inspected, UNKEYED) : known.areAlone && !known.isStranger;
     if (!isTaken || flight.hasOthers(payment)) {
       // What was seen of an account says nothing of a stranger to it, whose payment must not stand in the way of its owner's.
       const seen = known?.isStranger === true ? undefined : flight.lastSight(payment);
       return this.checkFunds(inspected, seen, look, true);
     }
     this.#take(inspected).spenders = known?.owners ?? NOBODY_KNOWN;
+    // At once: whoever comes at the same moment must see that it is taken.
+    if (known === undefined) this.#enter(inspected, partiesOf(inspected, purpose));
     return undefined;
+  }
+
+  /** Whether it would have to wait for nobody in its payer's room, and in another. */
+  #hasRoom({ payer, transaction }: InspectedPayment, other: string): boolean {
+    const { window } = this.#parts;
+    return [payer, other].every((it) => window.hasRoom(it, networkFeeOf(transaction)));
+  }
+
+  /** One transaction of an owner empties all of his accounts, whoever pays from them; one of a delegate those of many wallets. */
+  #enter({ payer, transaction }: InspectedPayment, parties: FeeParties): ReturnType<SendWindow['enter']> {
+    const [id, fee] = [transaction.messageHash, networkFeeOf(transaction)];
+    const spenders = this.#sponsored.get(id)?.spenders ?? [];
+    return this.#parts.window.enter({ id, payer, spenders, fee, isOperators: isOperators(parties) });
   }
 }
 

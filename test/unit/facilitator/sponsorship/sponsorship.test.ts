@@ -308,6 +308,12 @@ describe('payments that are not looked at', () => {
     expect([await begin(all[5]!), chain.looks]).toEqual([undefined, 1]);
   });
 
+  test('are four of eight that come at the same moment: the others are looked at, and none waits', async () => {
+    const { begin, chain } = open();
+    const all = await Promise.all(Array.from({ length: 8 }, newInspected).map((it) => begin(it)));
+    expect([all.filter((refusal) => refusal === undefined).length, chain.looks]).toEqual([8, 4]);
+  });
+
   test('are one at once after one of them has failed', async () => {
     const { begin, chain, sponsorship } = open();
     const [failed, alone, beside] = [newInspected(), newInspected(), newInspected()];
