@@ -24,14 +24,9 @@ export function followFailures(
   { onOutage, onRecipient }: FailureWatchers,
 ): SettlementBackend {
   const looking = async <T extends Verification | BackendSettlement>(work: Promise<T>): Promise<T> => {
-    try {
-      const told = await work;
-      if ('reason' in told && OF_RECIPIENT.has(told.reason)) onRecipient();
-      return told;
-    } catch (error) {
-      if (error instanceof TollhouseError && error.code === 'payment_backend_unavailable') onOutage();
-      throw error;
-    }
+    const told = await tellingOf('payment_backend_unavailable', onOutage, work);
+    if ('reason' in told && OF_RECIPIENT.has(told.reason)) onRecipient();
+    return told;
   };
   return {
     ...backend,
@@ -40,19 +35,24 @@ export function followFailures(
   };
 }
 
-/** Payments after which the store is looked at where it could not take one: its disk fills up long after the first payment, and what it cannot take must not be offered. */
+/**
+ * Payments after which the store is looked at where it could not take one: its disk fills up long after the first payment, and what it
+ * cannot take must not be offered.
+ */
 export function followStore(payments: PaymentService, onOutage: () => void): PaymentService {
-  const looking = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (error instanceof TollhouseError && error.code === 'store_unavailable') onOutage();
-      throw error;
-    }
-  };
+  const looking = <T>(work: Promise<T>): Promise<T> => tellingOf('store_unavailable', onOutage, work);
   return {
     ...payments,
     openPayment: (payment, terms, use) => looking(payments.openPayment(payment, terms, use)),
     settle: (payment, terms, options) => looking(payments.settle(payment, terms, options)),
   };
+}
+
+async function tellingOf<T>(code: TollhouseError['code'], tell: () => void, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof TollhouseError && error.code === code) tell();
+    throw error;
+  }
 }
