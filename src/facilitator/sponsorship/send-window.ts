@@ -11,7 +11,8 @@ import { isShared, UNKEYED } from './spending.js';
  * for ten minutes. A delegate has a room apart from his wallet's, which strangers cannot fill by naming him: whoever is both a payer and a
  * delegate has two; and who pays from his own account finds room for one there, whoever else has named his delegate. Wallets of programs
  * and of several signers, whose accounts delegates pay from, have room for four together, with all of whom nobody knows who owns what they
- * pay from: beside a wallet's own room that stays below twenty times the price of one transaction.
+ * pay from: beside the room of a new wallet that stays below twenty times the price of one transaction. One key may command more, its own
+ * larger room and that of a delegate; once that has failed, each is for one payment.
  */
 export interface SendWindow {
   /** True at once where there is room. Else waits: false where there was none in time, or where a payment of the wallet failed meanwhile. */
@@ -72,7 +73,7 @@ const FIRST_ROOM = 5n * ORDINARY_FEE;
 /** Whoever has paid himself thousands of times can make a burst fail as any other. */
 const MOST_ROOM = 10n * ORDINARY_FEE;
 const CUSTOMERS_ROOM = 100n * ORDINARY_FEE;
-/** With {@link FIRST_ROOM} less than ten: one key may command all of them. */
+/** With {@link FIRST_ROOM} less than ten: one key may command both. */
 const UNKEYED_ROOM = 4n * ORDINARY_FEE;
 const FAILED_MS = 600_000;
 const MAX_WALLETS = 50_000;
@@ -132,8 +133,8 @@ function createRooms(waitMs: number): Rooms {
   const sizes = createSizes();
 
   function hasRoom(address: string, fee: bigint): boolean {
-    const { size = 0 } = wallets.get(address)?.open ?? {};
-    return size === 0 || (wallets.get(address)?.taken ?? 0n) + fee <= sizes.of(address);
+    const wallet = wallets.get(address);
+    return wallet === undefined || wallet.open.size === 0 || wallet.taken + fee <= sizes.of(address);
   }
 
   function isWelcome({ address, open }: Wallet, { payer, fee, isOwn }: Guest): boolean {
