@@ -21,12 +21,17 @@ export function createKeyedWallets(rpc: Pick<SolanaRpc, 'getAccounts'>): KeyedWa
   const known = boundedCache<string, boolean>({ max: SEEN_MAX, ttl: SEEN_MS });
 
   async function ask(wallet: string): Promise<boolean> {
-    const [account] = isOnCurve(wallet) ? await rpc.getAccounts([wallet], 'confirmed', 0) : [];
-    // Nobody has sent any SOL yet to one that is not there.
-    const isKeyed = account === null || account?.owner === PROGRAMS.system;
+    if (!isOnCurve(wallet)) return false;
+    const [account] = await rpc.getAccounts([wallet], 'confirmed', 0);
+    // One that is not there has not got any SOL yet.
+    return (account?.owner ?? PROGRAMS.system) === PROGRAMS.system;
+  }
+
+  async function look(wallet: string): Promise<boolean> {
+    const isKeyed = await ask(wallet);
     known.set(wallet, isKeyed);
     return isKeyed;
   }
 
-  return { isKeyed: (wallet) => known.get(wallet) ?? ask(wallet) };
+  return { isKeyed: (wallet) => known.get(wallet) ?? look(wallet) };
 }

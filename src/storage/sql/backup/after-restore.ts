@@ -39,8 +39,8 @@ const END_OWED: Statement = {
 /**
  * Makes books that were restored safe to go on with. Of what was open when they end nobody knows whether it was served since: a payment
  * that had landed is used up, one that was not sent is forgotten. Until when they were complete and when they were restored is written down;
- * money that landed in between is booked as used by whoever finds it. Events keep their order, and come before all that will happen. Books that were restored before, or are settled again, stay without
- * what they lost then.
+ * money that landed in between is booked as used by whoever finds it. Events keep their order, and come before all that will happen. Books
+ * that were restored before, or are settled again, stay without what they lost then.
  * @param now - milliseconds since the epoch
  */
 export async function settleRestored(database: SqlDatabase, now: number): Promise<RestoredBooks> {
